@@ -36,7 +36,7 @@ pub(crate) struct Folder {
     broken_links: BTreeSet<String>,
     /// Pipes, sockets and devices.
     special: Vec<LeftOut>,
-    /// Entries whose names are no text, of which several may look alike.
+    /// Entries whose names are no text. Several may look alike.
     odd_names: Vec<LeftOut>,
 }
 

@@ -17,6 +17,7 @@ mod iostat;
 mod number;
 mod sheet;
 mod steps;
+mod system_dirs;
 mod vmstat;
 
 pub use error::Error;

@@ -66,7 +66,7 @@ struct Files {
     qps_tsv: Option<String>,
     qps_csv: Option<String>,
     rel_tsv: Option<String>,
-    /// Files of metrics, of which one is taken.
+    /// Files of metrics. One of them is taken.
     mets: Vec<String>,
 }
 

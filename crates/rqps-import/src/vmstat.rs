@@ -11,7 +11,7 @@ use crate::number::parse_number;
 /// Fewest lines of values between headings that come again: terminals have more.
 const MIN_TURN: usize = 15;
 
-/// Most percent of CPU in user mode and in the kernel, each of which is rounded.
+/// Most percent of CPU in user mode and in the kernel together. Each is rounded.
 const MAX_CPU_PCT: f64 = 102.0;
 
 /// Why there are no averages where there are headings.

@@ -1,4 +1,4 @@
-//! What is told when a step begins: how long it takes, and what is to come.
+//! The event at the start of a step: how long it takes, and what is left after it.
 
 use std::time::Duration;
 
@@ -59,7 +59,7 @@ impl Lab<'_> {
         let pending: Vec<Vec<usize>> = (place(self.start_idx)..place(self.plan.starts))
             .map(|start| systems().filter(|&system| has_more(start, system)).collect())
             .collect();
-        // Those that take turns are all up from the beginning.
+        // Interleaved systems are all up from the beginning.
         let are_all_up = self.plan.schedule.is_interleaved();
         let is_of_now = |system: &usize| pending.first().is_some_and(|now| now.contains(system));
         let up: Vec<usize> = systems()

@@ -13,7 +13,7 @@ use crate::installation::Installation;
 use crate::leftover::{self, Purpose};
 use crate::plan::AuditRule;
 use crate::run::Lab;
-use crate::system::{Data, Up};
+use crate::system::{Data, Start, Up};
 
 /// Asks every system of a plan what it is and what it runs with, in the plan's order. Servers that
 /// run already are only looked at.
@@ -36,7 +36,7 @@ pub fn audit(plan: &Plan, context: &Context, listen: &mut Listener<'_>) -> Resul
             bail!("interrupted");
         }
         let label = &plan.systems[idx].label;
-        let asked = ask((plan, idx), installation, Data::Look, context, listen);
+        let asked = ask(&Asked { plan, idx, installation, data: Data::Look }, context, listen);
         systems.push(asked.with_context(|| format!("look at {label}"))?);
     }
     Ok(systems)
@@ -61,7 +61,8 @@ impl Lab<'_> {
         for (idx, installation) in asked {
             self.check_interrupt()?;
             let label = plan.systems[*idx].label.as_str();
-            match ask((plan, *idx), installation, Data::Try, self.context, self.listen) {
+            let asked = Asked { plan, idx: *idx, installation, data: Data::Try };
+            match ask(&asked, self.context, self.listen) {
                 Ok(facts) => systems[*idx] = facts,
                 Err(error) if self.is_of_run(&error) => return Err(error),
                 // A server that is up already and refuses now refuses later, when hours have gone into the others.
@@ -187,15 +188,21 @@ fn refusal(found: &[Finding]) -> Option<String> {
     })
 }
 
-fn ask(
-    (plan, idx): (&Plan, usize),
-    installation: &Installation,
+/// A system that is looked at.
+struct Asked<'a> {
+    plan: &'a Plan,
+    idx: usize,
+    installation: &'a Installation,
     data: Data,
+}
+
+fn ask(
+    &Asked { plan, idx, installation, data }: &Asked<'_>,
     context: &Context,
     listen: &mut Listener<'_>,
 ) -> Result<RunSystem> {
     let tag = Purpose::Audit.tag(idx);
-    let mut up = Up::start(plan, idx, installation, (context, &tag, data), listen)?;
+    let mut up = Up::start(plan, idx, installation, Start { context, name: &tag, data }, listen)?;
     let facts = up.facts();
     let label = &plan.systems[idx].label;
     listen(Event::Preparing { label, doing: up.ending() });

@@ -12,7 +12,7 @@ pub(crate) enum Broken {
     Run(anyhow::Error),
 }
 
-/// Data that a server could not be started on, for no fault of theirs, stay for the next attempt.
+/// The server did not start, and its data are not the cause: they stay for the next attempt.
 #[derive(Debug)]
 pub(crate) struct Kept(pub(crate) PathBuf);
 

@@ -14,7 +14,7 @@ use crate::insert::Tables;
 use crate::installation::Installation;
 use crate::run::Lab;
 use crate::steps::{Job, PlannedStep};
-use crate::system::{Data, Up, kept_log};
+use crate::system::{Data, Start, Up, kept_log};
 use crate::{leftover, measure};
 
 /// What slices say that were measured on data that an earlier attempt had left.
@@ -90,7 +90,7 @@ impl Lab<'_> {
         let notes = [false, true].map(|is_anew| filled(self.start_idx, load, is_anew));
         let Some(note) = note.filter(|note| notes.contains(note)) else { return Ok(None) };
         let tried = loop {
-            let how = (self.context, name, Data::Left);
+            let how = Start { context: self.context, name, data: Data::Left };
             match Up::start(self.plan, idx, installation, how, self.listen) {
                 Err(error) if self.is_worth_another_start(idx, &error)? => {}
                 Err(error) => break Err(error),

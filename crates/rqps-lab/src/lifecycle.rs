@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::event::Event;
 use crate::installation::Installation;
 use crate::run::Lab;
-use crate::system::{Data, Left, Up};
+use crate::system::{Data, Left, Start, Up};
 
 impl Lab<'_> {
     /// Starts a system: on the data that an earlier attempt has left where the run can go on with these,
@@ -25,7 +25,7 @@ impl Lab<'_> {
         let name = format!("{}-{idx}", self.run.id);
         self.states[idx].caution.left = false;
         loop {
-            let how = (self.context, name.as_str(), Data::New);
+            let how = Start { context: self.context, name: &name, data: Data::New };
             match Up::start(self.plan, idx, installation, how, self.listen) {
                 Err(error) if self.is_worth_another_start(idx, &error)? => {}
                 other => return other,

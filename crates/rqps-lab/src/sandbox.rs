@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::event::Listener;
 use crate::installation::Installation;
 use crate::leftover::{self, Purpose};
-use crate::system::{Data, Up};
+use crate::system::{Data, Start, Up};
 use crate::{Plan, limits, placement};
 
 /// One server of a plan, up with an empty database, for whatever is not a run.
@@ -32,7 +32,8 @@ impl Sandbox {
         let installation = Installation::of(plan, 0, context, listen)?;
         let tag = Purpose::Sandbox.tag(0);
         leftover::sweep_strays(context, listen);
-        let up = Up::start(plan, 0, &installation, (context, &tag, Data::New), listen)?;
+        let how = Start { context, name: &tag, data: Data::New };
+        let up = Up::start(plan, 0, &installation, how, listen)?;
         if let Some(pid) = up.server_pid() {
             let cpus = limits::cpus_of(&plan.systems[0], &placement::usable_cpus()?);
             rqps_server::threads::pin_all(&rqps_server::process::tree(pid), &cpus)?;

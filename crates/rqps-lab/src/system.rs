@@ -6,6 +6,7 @@ mod host;
 pub(crate) mod kept_log;
 mod setup;
 mod silence;
+mod start;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -21,12 +22,13 @@ use rqps_server::{Freezer, Instance, Patience, RunningServer, Stopped, connect_t
 
 use crate::Plan;
 use crate::bench::Bench;
-use crate::context::Context;
 use crate::counted::Counted;
 use crate::demands;
 use crate::descriptors;
 use crate::event::{Event, Listener};
 use crate::installation::Installation;
+pub(crate) use start::{Data, Start};
+
 use answers::Gone;
 use host::scope;
 use setup::{Parts, discard, start_own};
@@ -36,19 +38,6 @@ const SAMPLE_EVERY: Duration = Duration::from_secs(1);
 
 /// Lines of a server's log that a failure shows.
 const LOG_LINES: usize = 12;
-
-/// Which data a server of our own is started on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Data {
-    /// New ones, in place of what was there.
-    New,
-    /// New ones on a server of our own, and nothing made on somebody else's.
-    Look,
-    /// New ones for a moment: somebody else's server, too, is asked for a schema, to see that it gives one.
-    Try,
-    /// Those that an attempt at the same run has left ([`Up::leave`], or the death of rqps).
-    Left,
-}
 
 /// A system that is up.
 pub(crate) struct Up {
@@ -91,16 +80,17 @@ impl Up {
         plan: &Plan,
         idx: usize,
         installation: &Installation,
-        (context, name, data): (&Context, &str, Data),
+        how: Start<'_>,
         listen: &mut Listener<'_>,
     ) -> Result<Self> {
         let spec = plan.systems[idx].clone();
+        let Start { context, data, .. } = how;
         let patience = context.patience;
         let (mut guest, mut entered) = (None, None);
         let (server, endpoint, origin) = match installation {
             Installation::Local(installed, allocator, identity, places) => {
                 let parts = Parts { installed, allocator, identity, places };
-                let server = start_own((plan, &spec), &parts, (context, name, data), listen)?;
+                let server = start_own((plan, &spec), &parts, how, listen)?;
                 let endpoint = server.running.endpoint(spec.transport);
                 (Some(server), endpoint, installed.origin.clone())
             }
@@ -108,7 +98,7 @@ impl Up {
                 (None, dsn.endpoint.clone(), dsn.to_string())
             }
             Installation::External(dsn) => {
-                let (host, admin) = host::enter(dsn, &spec, (context, name, data), listen)?;
+                let (host, admin) = host::enter(dsn, &spec, how, listen)?;
                 let endpoint = host.endpoint();
                 (guest, entered) = (Some(host), Some(admin));
                 (None, endpoint, dsn.to_string())

@@ -36,10 +36,11 @@ impl Instance {
     /// Takes up an instance that an earlier rqps left, with its data as they are.
     ///
     /// # Errors
-    /// [`Error::NotOurs`] when the directory is not a complete instance; [`Error::OtherServer`] when it is that
-    /// of another server; [`Error::InUse`] while a server that was killed has not ended; [`Error::NotSound`]
-    /// when its server ran as the host went down, so that not all that it wrote may be on disk, or when its
-    /// data are gone.
+    /// - [`Error::NotOurs`]: the directory is not a complete instance.
+    /// - [`Error::OtherServer`]: it is that of another server.
+    /// - [`Error::InUse`]: a server that was killed has not ended.
+    /// - [`Error::NotSound`]: its server ran as the host went down, and its last writes may be lost; or its data
+    ///   are gone.
     pub fn open(setup: Setup) -> Result<Self, Error> {
         let instance = Self::take_up(setup)?;
         write_config(&instance)?;

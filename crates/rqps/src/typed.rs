@@ -117,10 +117,9 @@ pub(crate) fn system_of(text: &str) -> Result<SystemFile> {
         return Ok(SystemFile { dbms: Some(text.to_owned()), ..SystemFile::default() });
     }
     // Not shown: there may be a password in it.
-    let is_login = |(before, after): (&str, &str)| {
-        before.contains(':') || (!after.contains('/') && after.contains(['@', ':']))
-    };
-    if text.split_once('@').is_some_and(is_login) {
+    if let Some((before, after)) = text.split_once('@')
+        && (before.contains(':') || (!after.contains('/') && after.contains(['@', ':'])))
+    {
         bail!("a system looks like an address without \"://\"; write mysql://USER@HOST/DATABASE");
     }
     let Some((dbms, place)) = text.split_once('@') else {

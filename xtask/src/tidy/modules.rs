@@ -30,6 +30,13 @@ pub(super) struct Arrow {
     pub(super) name: String,
 }
 
+/// Where items stand: their file, and the directory of the modules below them.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    dir: &'a Path,
+    file: &'a Path,
+}
+
 /// A crate as its files show it, without its tests.
 #[derive(Debug, Default)]
 pub(super) struct Crate {
@@ -96,13 +103,13 @@ impl Crate {
         let text = fs::read_to_string(file).with_context(|| format!("read {}", file.display()))?;
         let parsed = syn::parse_file(&text).with_context(|| format!("parse {}", file.display()))?;
         self.modules.insert(at.clone(), Module { file: file.to_path_buf(), ..Module::default() });
-        self.read_items(&parsed.items, (dir, file), &at)
+        self.read_items(&parsed.items, Place { dir, file }, &at)
     }
 
     fn read_items(
         &mut self,
         items: &[Item],
-        (dir, file): (&Path, &Path),
+        Place { dir, file }: Place<'_>,
         at: &Names,
     ) -> Result<()> {
         for item in items {
@@ -118,7 +125,7 @@ impl Crate {
                     if let Some((_, items)) = &module.content {
                         let inner = Module { file: file.to_path_buf(), ..Module::default() };
                         self.modules.insert(path.clone(), inner);
-                        self.read_items(items, (&below, file), &path)?;
+                        self.read_items(items, Place { dir: &below, file }, &path)?;
                     } else if let Some(own) = path_of(&module.attrs) {
                         self.read_file(&dir.join(own), &below, path)?;
                     } else {

@@ -257,7 +257,7 @@ fn is_number(word: &str) -> bool {
     word.replace(',', ".").parse::<f64>().is_ok()
 }
 
-/// Headings of which each is there once, that of the rows among them.
+/// Headings: each is there once, and that of the rows is among them.
 fn check_heads(heads: &[&str]) -> Result<(), String> {
     let repeated = heads.iter().enumerate().find(|(at, head)| heads[..*at].contains(head));
     if let Some((_, head)) = repeated {

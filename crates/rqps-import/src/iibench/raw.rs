@@ -15,13 +15,8 @@ use super::step_dir::{Place, StepDir, StepOptions, has_logs};
 use crate::folder::{Folder, is_packed};
 use crate::mytools::run_name;
 use crate::sheet::{self, Cell, Sheet, SheetStep};
+use crate::system_dirs::{SystemDir, SystemDirs};
 use crate::{Error, Imports, Options};
-
-/// A system's folder and its label.
-struct SystemDir {
-    label: String,
-    folder: Folder,
-}
 
 /// A step on a system.
 struct Measured {
@@ -42,30 +37,7 @@ fn is_system(folder: &Folder) -> bool {
 
 /// Whether a folder, or one in it, is a system's.
 pub(super) fn is_raw(folder: &Folder) -> bool {
-    is_system(folder) || !systems_in(folder).systems.is_empty()
-}
-
-/// The systems that a folder has folders of.
-#[derive(Default)]
-struct SystemDirs {
-    systems: Vec<SystemDir>,
-    /// Folders that cannot be read.
-    problems: Vec<Error>,
-}
-
-fn systems_in(folder: &Folder) -> SystemDirs {
-    let mut found = SystemDirs::default();
-    for name in folder.dirs() {
-        match Folder::read(&folder.dir.join(name)) {
-            Ok(own) if is_system(&own) => {
-                found.problems.extend(own.odd_names());
-                found.systems.push(SystemDir { label: name.to_owned(), folder: own });
-            }
-            Ok(_) => {}
-            Err(problem) => found.problems.push(problem),
-        }
-    }
-    found
+    is_system(folder) || !SystemDirs::within(folder, is_system).systems.is_empty()
 }
 
 /// The run of a folder: of one system, or of all that it has.
@@ -75,10 +47,9 @@ fn systems_in(folder: &Folder) -> SystemDirs {
 pub(super) fn import(folder: &Folder, options: &Options) -> Result<Imports, Error> {
     let SystemDirs { mut systems, problems } = if is_system(folder) {
         let label = run_name(&folder.dir, None, &Options::default());
-        let systems = vec![SystemDir { label, folder: folder.clone() }];
-        SystemDirs { systems, problems: Vec::new() }
+        SystemDirs::of_one(folder, label)
     } else {
-        systems_in(folder)
+        SystemDirs::within(folder, is_system)
     };
     shorten(&mut systems);
     let labels = systems.iter().map(|system| system.label.clone()).collect();

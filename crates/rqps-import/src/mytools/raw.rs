@@ -12,6 +12,7 @@ use crate::folder::{Folder, LeftOut, is_packed, read_text};
 use crate::sheet::{Sheet, SheetStep};
 use crate::steps::{FileName, Names};
 use crate::sysbench::Log;
+use crate::system_dirs::{SystemDir, SystemDirs};
 use crate::{Error, Options, clients};
 
 /// How the client's output begins.
@@ -19,12 +20,6 @@ const OUTPUT: &str = "sb.o.";
 
 /// What a log says that is none.
 const NO_LOG: &str = "this is no log of sysbench";
-
-/// A system's directory and its label.
-struct SystemDir {
-    label: String,
-    folder: Folder,
-}
 
 /// A file that was not taken over.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -167,34 +162,14 @@ fn is_output(name: &str) -> bool {
     name.starts_with(OUTPUT)
 }
 
-/// The directories of systems.
-#[derive(Default)]
-struct SystemDirs {
-    systems: Vec<SystemDir>,
-    /// Directories that cannot be read.
-    problems: Vec<Error>,
-}
-
 fn system_dirs(folder: &Folder) -> SystemDirs {
     let is_system =
         |own: &Folder| own.names().any(is_output) || !own.left_out(is_output).is_empty();
     if is_system(folder) {
         let label = run_name(&folder.dir, None, &Options::default());
-        let systems = vec![SystemDir { label, folder: folder.clone() }];
-        return SystemDirs { systems, problems: Vec::new() };
+        return SystemDirs::of_one(folder, label);
     }
-    let mut found = SystemDirs::default();
-    for name in folder.dirs() {
-        match Folder::read(&folder.dir.join(name)) {
-            Ok(own) if is_system(&own) => {
-                found.problems.extend(own.odd_names());
-                found.systems.push(SystemDir { label: name.to_owned(), folder: own });
-            }
-            Ok(_) => {}
-            Err(problem) => found.problems.push(problem),
-        }
-    }
-    found
+    SystemDirs::within(folder, is_system)
 }
 
 /// The logs of a system's steps. A file that is no log of sysbench, as that of a vacuum between steps, is no

@@ -122,8 +122,8 @@ pub(super) fn version(text: &str) -> Option<&str> {
     is_version.then_some(word)
 }
 
-/// The words of a command that runs sysbench or `rqps sysbench`, those behind its name; a shell that echoes it
-/// puts `+`, `++` and so on, `$`, `#`, `>` or `time` before it. `None` for any other line.
+/// The words of a command that runs sysbench or `rqps sysbench`, those behind its name. A shell that echoes it
+/// puts `+`, `++`, `$`, `#`, `>` or `time` before it. `None` for any other line.
 pub(super) fn command(text: &str) -> Option<Vec<&str>> {
     let mut words = text.split_whitespace().skip_while(|word| {
         matches!(*word, "$" | "#" | ">" | "time") || word.bytes().all(|byte| byte == b'+')

@@ -23,7 +23,7 @@ pub(super) enum Part {
 }
 
 impl Part {
-    /// Whether it has sysbench's statistics, each line of which is there once.
+    /// Whether it has sysbench's statistics. Each of their lines is there once.
     pub(super) fn is_statistics(self) -> bool {
         matches!(self, Self::Sql | Self::General | Self::Latency | Self::Fairness)
     }

@@ -18,7 +18,7 @@ use crate::measure::{Wanted, crew, of_file};
 use crate::rounds::{Cut, Next, Rounds, There, Turn};
 use crate::seed::shuffled;
 use crate::steps::{self, PlannedStep};
-use crate::system::{Data, Up};
+use crate::system::{Data, Start, Up};
 use crate::waiting::Waiting;
 use crate::{Plan, measure, populate};
 
@@ -80,8 +80,8 @@ impl<'a> Bench<'a> {
                 Installation::Null => "the null client".to_owned(),
             };
             let tag = Purpose::Calibrate.tag(idx);
-            let up =
-                Up::start(self.plan, idx, &installation, (self.context, &tag, Data::New), listen);
+            let how = Start { context: self.context, name: &tag, data: Data::New };
+            let up = Up::start(self.plan, idx, &installation, how, listen);
             self.ups.push(up.with_context(|| format!("start {label}"))?);
             self.fill(idx, listen).with_context(|| format!("fill {label}"))?;
         }

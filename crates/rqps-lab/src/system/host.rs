@@ -7,7 +7,7 @@ use rqps_server::destructive::Scope;
 use rqps_server::guest::{Guest, Maker, Terms, other_schemas};
 use rqps_server::{Dsn, Error};
 
-use super::{Data, Local, Up};
+use super::{Data, Local, Start, Up};
 use crate::Plan;
 use crate::context::Context;
 use crate::event::{Event, Listener};
@@ -17,9 +17,10 @@ use crate::guests::check_entered;
 pub(super) fn enter(
     dsn: &Dsn,
     spec: &SystemSpec,
-    (context, name, data): (&Context, &str, Data),
+    how: Start<'_>,
     listen: &mut Listener<'_>,
 ) -> Result<(Guest, Box<dyn Connection>)> {
+    let Start { context, name, data } = how;
     let maker = maker(context, name);
     let mut told = |text: &str| listen(Event::Note(&format!("{}: {text}", spec.label)));
     let (allow_settings, patience) = (context.allow_settings, context.patience);

@@ -8,9 +8,8 @@ use rqps_server::{
     Allocator, Identity, Installed, Instance, Patience, Places, Progress, Setup, Trial, Watch,
 };
 
-use super::{Data, Local};
+use super::{Data, Local, Start};
 use crate::Plan;
-use crate::context::Context;
 use crate::event::{Event, Listener};
 use crate::installation::{render_config, tell};
 
@@ -27,9 +26,10 @@ pub(super) struct Parts<'a> {
 pub(super) fn start_own(
     (plan, spec): (&Plan, &SystemSpec),
     parts: &Parts<'_>,
-    (context, name, data): (&Context, &str, Data),
+    how: Start<'_>,
     listen: &mut Listener<'_>,
 ) -> Result<Local> {
+    let Start { context, name, data } = how;
     let label = spec.label.clone();
     let doing = match data {
         Data::New | Data::Look | Data::Try => "initialise and start",

@@ -17,7 +17,7 @@ use super::imported;
 use super::insert;
 use super::levels;
 use super::memory;
-use super::observed::OfSystem;
+use super::observed::{Known, OfSystem};
 use super::origin::Rule;
 use super::per_operation;
 use super::plans;
@@ -36,9 +36,11 @@ pub(super) fn cells(
     let mut cells: Vec<Cell> = (0..run.systems.len())
         .map(|idx| {
             let (schedule, n_starts) = rule.schedule(run, idx);
+            let of_host = of_host.get(idx) == Some(&true);
+            let how = Circumstances { schedule, n_starts, of_host };
             let known = step.systems.get(idx).zip(observed.get(idx));
-            known.map_or_else(pending, |known| {
-                measured((schedule, n_starts, of_host.get(idx) == Some(&true)), step, known, book)
+            known.map_or_else(pending, |(system, observed)| {
+                measured(how, step, Known { system, observed }, book)
             })
         })
         .enumerate()
@@ -130,12 +132,17 @@ fn rss(cell: &Cell, step: &RunStep, idx: usize) -> Option<u64> {
     memory::at_end(step, idx).filter(|_| cell.state == CellState::Measured)
 }
 
-fn measured(
-    (schedule, n_starts, of_host): (Schedule, u32, bool),
-    step: &RunStep,
-    (system, observed): (&SystemStep, &OfSystem),
-    book: &mut Book,
-) -> Cell {
+/// How a step was measured on a system.
+#[derive(Clone, Copy)]
+struct Circumstances {
+    schedule: Schedule,
+    n_starts: u32,
+    /// Whether the host had two speeds.
+    of_host: bool,
+}
+
+fn measured(how: Circumstances, step: &RunStep, known: Known<'_>, book: &mut Book) -> Cell {
+    let Known { system, observed } = known;
     let mut cell = Cell {
         sizes: system.sizes,
         debt: system.debt.clone(),
@@ -163,7 +170,7 @@ fn measured(
     cell.steady_rate = observed.mean_steady_rate().filter(|_| !is_index);
     cell.marks = book.marks(&system.slices, !is_insert);
     if !is_insert {
-        cell.marks.extend(guard::own(step.info.kind, (system, observed), of_host, book));
+        cell.marks.extend(guard::own(step.info.kind, known, how.of_host, book));
     }
     if is_insert {
         let own = insert::measured::of(step, system, &cell);
@@ -176,9 +183,9 @@ fn measured(
         cell.marks.push(mark);
     }
     let n = system.slices.len();
-    match schedule {
+    match how.schedule {
         Schedule::Sequential { slices: wanted } => {
-            let wanted = wanted.saturating_mul(n_starts);
+            let wanted = wanted.saturating_mul(how.n_starts);
             let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
             let once = matches!(step.info.kind, StepKind::Load | StepKind::Index);
             let lacks = !once && n < wanted;

@@ -1,7 +1,6 @@
 //! Reasons for caution that are seen in the blocks of a whole step: windows at two levels, figures
 //! that drift, stalls that cost one side more than the other.
 
-use rqps_model::run::SystemStep;
 use rqps_model::{Slice, StepKind};
 use rqps_stats::bimodal::Levels;
 use rqps_stats::drift::{DRIFT_P, MIN_BLOCKS, drift};
@@ -11,7 +10,7 @@ use rqps_stats::tested::Tested;
 use super::background;
 use super::estimate::Pair;
 use super::footnote::{Book, CellMark, FootnoteKind};
-use super::observed::OfSystem;
+use super::observed::Known;
 use super::stall::Stall;
 use super::windows;
 use crate::number;
@@ -27,7 +26,7 @@ const MIN_RATIO_DRIFT: f64 = 0.02;
 /// Insert Benchmark change as they go; they have their own.
 pub(super) fn own(
     kind: StepKind,
-    (system, observed): (&SystemStep, &OfSystem),
+    Known { system, observed }: Known<'_>,
     of_host: bool,
     book: &mut Book,
 ) -> Vec<CellMark> {

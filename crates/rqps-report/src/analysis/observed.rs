@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use rqps_model::{RunStep, Slice};
+use rqps_model::{RunStep, Slice, SystemStep};
 use rqps_stats::bimodal::{Levels, levels};
 
 use super::windows::{self, WindowRates};
@@ -33,6 +33,13 @@ pub(super) struct OfSlice {
     pub(super) steady_rate: Option<f64>,
     /// Percentiles of its response times.
     pub(super) times: Option<BlockTimes>,
+}
+
+/// A system's step as it is stored, and what its slices tell.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Known<'a> {
+    pub(super) system: &'a SystemStep,
+    pub(super) observed: &'a OfSystem,
 }
 
 impl OfSystem {

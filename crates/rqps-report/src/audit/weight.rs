@@ -11,13 +11,22 @@ pub(super) fn is_across(a: Dbms, b: Dbms) -> bool {
     a != b && !(a.is_mysql_family() && b.is_mysql_family())
 }
 
+/// What one system has of a setting.
+#[derive(Clone, Copy)]
+struct Value<'a> {
+    dbms: Dbms,
+    text: &'a str,
+}
+
 /// What a difference of known values weighs: that of the two systems which it parts most.
 pub(super) fn of(known: &Known, systems: &[RunSystem], values: &[Option<Shown>]) -> Severity {
-    let there: Vec<(Dbms, &str)> = systems
+    let there: Vec<Value<'_>> = systems
         .iter()
         .zip(values)
         .filter(|(system, _)| is_of_its_engine(known, system))
-        .filter_map(|(system, shown)| Some((system.spec.dbms, shown.as_ref()?.text.as_str())))
+        .filter_map(|(system, shown)| {
+            Some(Value { dbms: system.spec.dbms, text: &shown.as_ref()?.text })
+        })
         .collect();
     let pairs =
         there.iter().enumerate().flat_map(|(at, a)| there[..at].iter().map(move |b| (a, b)));
@@ -35,7 +44,8 @@ fn is_of_its_engine(known: &Known, system: &RunSystem) -> bool {
     }
 }
 
-fn of_pair(known: &Known, (a_dbms, a): (Dbms, &str), (b_dbms, b): (Dbms, &str)) -> Severity {
+fn of_pair(known: &Known, of_a: Value<'_>, of_b: Value<'_>) -> Severity {
+    let (a, b) = (of_a.text, of_b.text);
     let share = |groups: &[Vec<String>]| {
         let has = |group: &Vec<String>, text: &str| group.iter().any(|one| same(one, text));
         groups.iter().any(|group| has(group, a) && has(group, b))
@@ -51,7 +61,7 @@ fn of_pair(known: &Known, (a_dbms, a): (Dbms, &str), (b_dbms, b): (Dbms, &str)) 
     let own = if is_near { own.min(Severity::Notable) } else { own };
     match known.across {
         // What is far apart weighs the same in all families.
-        Some(across) if is_across(a_dbms, b_dbms) && (is_near || known.with.is_empty()) => {
+        Some(across) if is_across(of_a.dbms, of_b.dbms) && (is_near || known.with.is_empty()) => {
             own.min(across)
         }
         _ => own,

@@ -40,7 +40,7 @@ const MAKES_TABLE: [&str; 2] = [
 ];
 
 /// A bench with a plan of two systems with these statements after their load.
-fn with_plan((dbms, version): (&str, &str), sql_after_load: [&[&str]; 2]) -> Bench {
+fn with_plan(dbms: &str, version: &str, sql_after_load: [&[&str]; 2]) -> Bench {
     let bench = Bench::new();
     bench.write("own.toml", SUITE);
     let mut plan = String::new();
@@ -58,7 +58,7 @@ fn with_plan((dbms, version): (&str, &str), sql_after_load: [&[&str]; 2]) -> Ben
 #[ignore = "make test-all: real servers"]
 fn an_own_table_is_read_alone_and_joined_with_the_benchmarks() {
     for_each_server(|dbms, version| {
-        let bench = with_plan((dbms, version), [&MAKES_TABLE; 2]);
+        let bench = with_plan(dbms, version, [&MAKES_TABLE; 2]);
         let said = bench.run(&["run", "plan.toml", "--no-html"]);
         assert_eq!(said.code(), 0, "{}", said.stderr);
         assert_eq!(failed(&bench.latest()), []);
@@ -69,7 +69,7 @@ fn an_own_table_is_read_alone_and_joined_with_the_benchmarks() {
 #[ignore = "make test-all: real servers"]
 fn a_table_that_one_system_lacks_costs_that_systems_steps() {
     for_each_server(|dbms, version| {
-        let bench = with_plan((dbms, version), [&MAKES_TABLE, &[]]);
+        let bench = with_plan(dbms, version, [&MAKES_TABLE, &[]]);
         let said = bench.run(&["run", "plan.toml", "--no-html"]);
         assert_eq!(said.code(), 2, "{}", said.stderr);
         assert!(said.stderr.contains("2 steps failed: small, joined"), "{}", said.stderr);
@@ -86,7 +86,7 @@ fn statements_after_the_load_that_fail_are_named() {
     for_each_server(|dbms, version| {
         // The benchmark's own table is in the way; a table is missing.
         for sql in ["CREATE TABLE sbtest1 (a int)", "INSERT INTO nosuch VALUES (1)"] {
-            let bench = with_plan((dbms, version), [&[], &[sql]]);
+            let bench = with_plan(dbms, version, [&[], &[sql]]);
             let said = bench.run(&["run", "plan.toml", "--no-html"]);
             assert_eq!(said.code(), 2, "{}", said.stderr);
             let error = format!("run the plan's sql_after_load: {sql}: server error ");

@@ -18,13 +18,13 @@ pub(in crate::analysis) fn of(step: &RunStep, system: &SystemStep, cell: &Cell) 
         own.rate_per_s = cell.figure.map_or(own.rate_per_s, |figure| figure.point);
     }
     let sla = flows.iter().find(|f| f.role == Role::Insert).and_then(Sla::of);
-    let field = metrics(step, system, (cell, &flows));
+    let field = metrics(step, system, cell, &flows);
     let is_stated = system.slices.iter().any(|slice| slice.stated.is_some());
     InsertCell { flows, sla, field, field_relative: None, level: Level::Middle, is_stated }
 }
 
 /// The metrics of a cell that has its figure; of an imported one as its file states them.
-fn metrics(step: &RunStep, system: &SystemStep, (cell, flows): (&Cell, &[Flow])) -> FieldMetrics {
+fn metrics(step: &RunStep, system: &SystemStep, cell: &Cell, flows: &[Flow]) -> FieldMetrics {
     if let [Slice { stated: Some(stated), .. }] = system.slices.as_slice() {
         return of_stated(stated);
     }
