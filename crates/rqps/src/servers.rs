@@ -1,6 +1,7 @@
 //! `rqps servers`: the catalogue, fetching, audits, and a shell on a fresh server.
 
 mod list;
+mod statements;
 
 use std::io::{BufRead as _, IsTerminal as _};
 use std::sync::atomic::Ordering;
@@ -130,7 +131,7 @@ fn shell(system: &str, around: &Surroundings) -> Result<()> {
 /// How long an interrupt may stay unseen while nothing is typed.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// Reads statements from standard input, each ended by `;` at the end of a line.
+/// Reads statements from standard input, each ended by `;`.
 fn converse(connection: &mut dyn Connection, around: &Surroundings) -> Result<()> {
     let prompt = std::io::stdin().is_terminal();
     let mut statement = String::new();
@@ -145,8 +146,8 @@ fn converse(connection: &mut dyn Connection, around: &Surroundings) -> Result<()
         }
         statement.push_str(&line);
         statement.push('\n');
-        if line.trim_end().ends_with(';') {
-            answer(connection, &std::mem::take(&mut statement))?;
+        for whole in statements::take_whole(&mut statement) {
+            answer(connection, &whole)?;
         }
     }
     if !statement.trim().is_empty() {
@@ -186,7 +187,7 @@ fn next_line(
 /// Carries out one statement. A server's refusal is shown and is no reason to stop; a lost
 /// connection is.
 fn answer(connection: &mut dyn Connection, statement: &str) -> Result<()> {
-    match connection.query(statement.trim().trim_end_matches(';')) {
+    match connection.query(statement.trim()) {
         Ok(result) => say(&shown(&result)),
         Err(rqps_client::Error::Server(error)) => {
             complain(&error.to_string());

@@ -117,6 +117,7 @@ pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
         );
     }
     out.extend(super::calibrated::sentence(analysis));
+    out.extend(unseen_disturbance(analysis));
     out.extend(unequal_limits(analysis));
     out.extend(unequal_allocators(analysis));
     out.extend(super::own_config::sentence(analysis));
@@ -190,6 +191,23 @@ pub(crate) fn turns(analysis: &Analysis<'_>, slice_ms: u32) -> String {
         Some(tables) if tables.steps.len() == analysis.steps.len() => format!("turns {own}"),
         Some(_) => format!("turns of {slice_ms} ms, in the Insert Benchmark {own}"),
     }
+}
+
+/// Where servers were there already, their CPU time is not known, and so is that of everybody else.
+fn unseen_disturbance(analysis: &Analysis<'_>) -> Option<String> {
+    let systems = analysis.run.systems.iter();
+    let external: Vec<String> = systems
+        .filter(|s| matches!(s.spec.source, SystemSource::External { .. }))
+        .map(|s| one_line(s.spec.label.as_str()))
+        .collect();
+    let (its, it) = if external.len() == 1 { ("its", "it") } else { ("their", "them") };
+    (!external.is_empty()).then(|| {
+        format!(
+            "rqps did not start {}: {its} CPU time is not known, so other programs that disturbed {it} would \
+             leave no warning.",
+            list_in_short(&external)
+        )
+    })
 }
 
 /// Ratios between servers that may use different shares of the host say as much of the shares.
