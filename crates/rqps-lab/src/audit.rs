@@ -1,18 +1,21 @@
 //! What the systems of a plan run with: each is started alone with an empty database, asked, stopped.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, Result, bail};
-use rqps_model::{Dbms, RunSystem};
+use rqps_model::{Dbms, RunSystem, StepIdx, SystemIdx};
 use rqps_report::audit::{Filled, Finding, Severity, data_size, severe};
 
 use crate::Plan;
 use crate::context::Context;
 use crate::event::{Event, Listener};
-use crate::installation::Installation;
-use crate::leftover::{self, Purpose};
+use crate::journal::Journal;
 use crate::plan::AuditRule;
-use crate::run::Lab;
+use crate::run_context::RunContext;
+use crate::system::installation::Installation;
+use crate::system::installation::Ready;
+use crate::system::leftover::{self, Purpose};
 use crate::system::{Data, Start, Up};
 
 /// Asks every system of a plan what it is and what it runs with, in the plan's order. Servers that
@@ -42,103 +45,137 @@ pub fn audit(plan: &Plan, context: &Context, listen: &mut Listener<'_>) -> Resul
     Ok(systems)
 }
 
-impl Lab<'_> {
+/// What is known of how the systems of a run differ, and was judged.
+#[derive(Debug, Default)]
+pub(crate) struct Audit {
+    /// What the systems said before the first of them was measured, in the plan's order; none where they
+    /// are asked when they are up.
+    looked_at: Vec<RunSystem>,
+    /// The loads, each with a system whose tables' size after it was compared with the base's.
+    weighed: BTreeSet<(StepIdx, SystemIdx)>,
+}
+
+impl Audit {
     /// Looks at all systems that come one after the other before the first of them is measured: each is
     /// started alone for a moment. What an earlier attempt has recorded is not asked again, and one that
-    /// does not come up says why when its turn comes.
-    pub(crate) fn audit_in_advance(&mut self, ready: &[(usize, Installation)]) -> Result<()> {
-        let plan = self.plan;
-        let mut systems = self.run.systems.clone();
-        let is_asked = |(idx, _): &&(usize, Installation)| {
-            systems[*idx].version_text.is_empty() && plan.systems[*idx].dbms != Dbms::Null
+    /// does not come up says why when it is measured.
+    pub(crate) fn in_advance(
+        &mut self,
+        run: &RunContext<'_>,
+        journal: &mut Journal<'_>,
+        ready: &[Ready],
+    ) -> Result<()> {
+        let plan = run.plan;
+        let mut systems = journal.run().systems.clone();
+        let is_unknown = |one: &&Ready| {
+            systems[one.system.0].version_text.is_empty() && run.spec(one.system).dbms != Dbms::Null
         };
-        let asked: Vec<&(usize, Installation)> = ready.iter().filter(is_asked).collect();
+        let unknown: Vec<&Ready> = ready.iter().filter(is_unknown).collect();
         // A single system is looked at when it is up.
-        if plan.systems.len() < 2 || asked.is_empty() {
-            return self.judge(&systems);
+        if plan.systems.len() < 2 || unknown.is_empty() {
+            return judge(run, journal, &systems);
         }
-        (self.listen)(Event::Note("looking at what all systems run with before any is measured"));
-        for (idx, installation) in asked {
-            self.check_interrupt()?;
-            let label = plan.systems[*idx].label.as_str();
-            let asked = Asked { plan, idx: *idx, installation, data: Data::Try };
-            match ask(&asked, self.context, self.listen) {
-                Ok(facts) => systems[*idx] = facts,
-                Err(error) if self.is_of_run(&error) => return Err(error),
+        journal.note("looking at what all systems run with before any is measured");
+        for Ready { system, installation } in unknown {
+            run.check_interrupt()?;
+            let idx = system.0;
+            let asked = Asked { plan, idx, installation, data: Data::Try };
+            match ask(&asked, run.context, journal.listener()) {
+                Ok(facts) => systems[idx] = facts,
+                Err(error) if run.is_of_run(&error) => return Err(error),
                 // A server that is up already and refuses now refuses later, when hours have gone into the others.
                 Err(error)
                     if matches!(installation, Installation::External(_))
-                        && !self.is_of_use_without(*idx) =>
+                        && !journal.is_of_use_without(run, *system) =>
                 {
+                    let label = run.label(*system);
                     return Err(
                         error.context(format!("look at {label} before anything is measured"))
                     );
                 }
                 Err(error) => {
-                    let what = unasked(plan.audit, label, error)?;
-                    self.incident(Some(*idx), what)?;
+                    let what = unasked(plan.audit, run.label(*system).as_str(), error)?;
+                    journal.incident(*system, what)?;
                 }
             }
         }
-        self.judge(&systems)?;
+        judge(run, journal, &systems)?;
         self.looked_at = systems;
         Ok(())
     }
 
     /// Judges a system that is up, with what is known of the others, unless that was done in advance.
-    pub(crate) fn judge_if_new(&mut self, idx: usize, facts: &RunSystem) -> Result<()> {
-        let (systems, is_new) = with_facts(&self.run.systems, &self.looked_at, idx, facts);
+    pub(crate) fn judge_if_new(
+        &mut self,
+        run: &RunContext<'_>,
+        journal: &mut Journal<'_>,
+        system: SystemIdx,
+        facts: &RunSystem,
+    ) -> Result<()> {
+        let recorded = &journal.run().systems;
+        let (systems, is_new) = with_facts(recorded, &self.looked_at, system.0, facts);
         if is_new {
-            self.judge(&systems)?;
+            judge(run, journal, &systems)?;
             self.looked_at = systems;
         }
         Ok(())
     }
 
-    /// Says the severe differences between systems, or refuses to measure them, as the plan wants it.
-    pub(crate) fn judge(&mut self, systems: &[RunSystem]) -> Result<()> {
-        if self.start_idx > 0 {
-            return Ok(());
-        }
-        self.tell_or_refuse(&severe(systems))
-    }
-
-    /// The same of how much room the tables take that step `step_idx` begins on, once for each load and
-    /// candidate: as soon as those of the base and of the candidate are filled.
-    pub(crate) fn judge_sizes(&mut self, step_idx: usize) -> Result<()> {
-        let plan = self.plan;
-        let is_to_come = (0..plan.systems.len()).any(|idx| self.is_pending(step_idx, idx));
-        let Some(load) = self.filled_by(step_idx).filter(|_| is_to_come && self.start_idx == 0)
-        else {
+    /// Judges how much room the tables take that a step begins on, once for each load and candidate: as soon as
+    /// those of the base and of the candidate are filled.
+    pub(crate) fn judge_sizes(
+        &mut self,
+        run: &RunContext<'_>,
+        journal: &mut Journal<'_>,
+        step: StepIdx,
+    ) -> Result<()> {
+        let is_to_come = run.systems().any(|system| journal.is_pending(step, system));
+        let Some(load) = run.filled_by(step).filter(|_| is_to_come && run.start_idx == 0) else {
             return Ok(());
         };
-        let after_load = &self.run.steps[load].systems;
-        let bytes = |idx: usize| after_load[idx].sizes.database_bytes;
-        let Some(of_base) = bytes(plan.base) else { return Ok(()) };
+        let bytes = |system| journal.cell(load, system).sizes.database_bytes;
+        let Some(of_base) = bytes(run.base()) else { return Ok(()) };
         let mut others = Vec::new();
-        for (idx, spec) in plan.systems.iter().enumerate().filter(|(idx, _)| *idx != plan.base) {
-            if let Some(bytes) = bytes(idx)
-                && self.weighed.insert((load, idx))
+        for system in run.systems().filter(|system| *system != run.base()) {
+            if let Some(bytes) = bytes(system)
+                && self.weighed.insert((load, system))
             {
-                others.push(Filled { spec, bytes });
+                others.push(Filled { spec: run.spec(system), bytes });
             }
         }
-        let base = Filled { spec: &plan.systems[plan.base], bytes: of_base };
-        data_size(base, &others).map_or(Ok(()), |finding| self.tell_or_refuse(&[finding]))
+        let base = Filled { spec: run.spec(run.base()), bytes: of_base };
+        match data_size(base, &others) {
+            Some(finding) => tell_or_refuse(run, journal, &[finding]),
+            None => Ok(()),
+        }
     }
+}
 
-    /// Says what was found, or refuses to measure where it is severe and the plan wants it so.
-    fn tell_or_refuse(&mut self, found: &[Finding]) -> Result<()> {
-        if self.plan.audit == AuditRule::Strict
-            && let Some(refusal) = refusal(found)
-        {
-            bail!(refusal);
-        }
-        for finding in found {
-            (self.listen)(Event::Note(&finding.sentence()));
-        }
-        Ok(())
+/// Says the severe differences between systems, or refuses to measure them, as the plan wants it.
+pub(crate) fn judge(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    systems: &[RunSystem],
+) -> Result<()> {
+    if run.start_idx > 0 {
+        return Ok(());
     }
+    tell_or_refuse(run, journal, &severe(systems))
+}
+
+/// Says what was found, or refuses to measure where it is severe and the plan wants it so.
+fn tell_or_refuse(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    found: &[Finding],
+) -> Result<()> {
+    if run.plan.audit == AuditRule::Strict
+        && let Some(refusal) = refusal(found)
+    {
+        bail!(refusal);
+    }
+    found.iter().for_each(|finding| journal.note(&finding.sentence()));
+    Ok(())
 }
 
 /// What is said of a system that could not be asked in advance: its turn may go better. Where nothing is

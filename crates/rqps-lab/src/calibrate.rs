@@ -12,10 +12,12 @@ use rqps_model::calibration::{Floor, Power, Trial};
 use rqps_model::{Calibration, Placement, SystemSource};
 use rqps_store::unix_ms;
 
+use crate::Plan;
 use crate::context::Context;
 use crate::event::{Event, Listener};
-use crate::seed::mix;
-use crate::{Plan, descriptors, leftover, placement};
+use crate::plan::seed::mix;
+use crate::plan::{descriptors, placement};
+use crate::system::leftover;
 use bench::{Bench, Way};
 
 pub use disturbed::disturbed;

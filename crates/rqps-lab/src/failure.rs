@@ -3,13 +3,24 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use rqps_model::SystemIdx;
+
 /// Why the rounds of a step ended before its last block.
 #[derive(Debug)]
 pub(crate) enum Broken {
     /// A system failed.
-    System(usize, anyhow::Error),
+    System(SystemIdx, anyhow::Error),
     /// The run cannot go on: interrupted, or a store that cannot be written.
     Run(anyhow::Error),
+}
+
+impl Broken {
+    /// The error, whatever it breaks off.
+    pub(crate) fn into_error(self) -> anyhow::Error {
+        match self {
+            Self::System(_, error) | Self::Run(error) => error,
+        }
+    }
 }
 
 /// The server did not start, and its data are not the cause: they stay for the next attempt.

@@ -4,11 +4,12 @@ use anyhow::{Context as _, Result};
 use rqps_model::{Placement, Schedule};
 use rqps_store::Store;
 
+use crate::Plan;
 use crate::calibrate::disturbed;
 use crate::context::Context;
 use crate::event::Listener;
-use crate::guests::identify_systems;
-use crate::{Plan, memory};
+use crate::system::guests::identify_systems;
+use crate::system::memory;
 
 /// The plan as it is carried out here: with what the latest calibration of this host found where it
 /// says `auto`, and one system after the other where they do not fit into memory together. With the

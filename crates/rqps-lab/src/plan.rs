@@ -11,13 +11,18 @@ use rqps_server::Catalogue;
 use rqps_workload::{Form, InsertArgs, SuiteArgs};
 
 mod audit_rule;
+pub(crate) mod descriptors;
 #[cfg(test)]
 mod examples;
 mod file;
 mod label;
+pub(crate) mod limits;
+pub mod placement;
 mod profiling;
 pub(crate) mod schedule;
 mod secret;
+pub(crate) mod seed;
+pub mod steps;
 mod suite;
 mod system;
 

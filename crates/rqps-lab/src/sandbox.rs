@@ -4,12 +4,13 @@ use anyhow::Result;
 use rqps_client::{Connection, Endpoint};
 use rqps_model::Transport;
 
+use crate::Plan;
 use crate::context::Context;
 use crate::event::Listener;
-use crate::installation::Installation;
-use crate::leftover::{self, Purpose};
+use crate::plan::{limits, placement};
+use crate::system::installation::Installation;
+use crate::system::leftover::{self, Purpose};
 use crate::system::{Data, Start, Up};
-use crate::{Plan, limits, placement};
 
 /// One server of a plan, up with an empty database, for whatever is not a run.
 pub struct Sandbox {

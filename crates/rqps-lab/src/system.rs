@@ -2,8 +2,14 @@
 
 mod answers;
 mod asked;
+pub(crate) mod demands;
+pub(crate) mod guests;
 mod host;
+pub(crate) mod installation;
 pub(crate) mod kept_log;
+pub(crate) mod leftover;
+pub(crate) mod memory;
+mod query_plans;
 mod setup;
 mod silence;
 mod start;
@@ -21,12 +27,11 @@ use rqps_server::guest::Guest;
 use rqps_server::{Freezer, Instance, Patience, RunningServer, Stopped, connect_to_keep};
 
 use crate::Plan;
-use crate::bench::Bench;
-use crate::counted::Counted;
-use crate::demands;
-use crate::descriptors;
+use crate::engine::bench::Bench;
+use crate::engine::counted::Counted;
 use crate::event::{Event, Listener};
-use crate::installation::Installation;
+use crate::plan::descriptors;
+use crate::system::installation::Installation;
 pub(crate) use start::{Data, Start};
 
 use answers::Gone;
@@ -174,10 +179,6 @@ impl Up {
 
     pub(crate) fn endpoint(&self) -> &Endpoint {
         &self.endpoint
-    }
-
-    pub(crate) fn samples(&self) -> &Background {
-        &self.samples
     }
 
     pub(crate) fn counted(&self) -> &Counted {

@@ -1,44 +1,71 @@
 //! What the runner knows of a system between its steps.
 
-use crate::insert::Tables;
+use rqps_model::{StepIdx, SystemIdx};
+
+use crate::insert_tables::Tables;
+use crate::system::Up;
 
 /// What is known of a system between its steps.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct SystemState {
-    /// What keeps its figures from being what they would be.
-    pub(crate) caution: Caution,
-    /// Its tables of the Insert Benchmark.
-    pub(crate) tables: Tables,
+    /// Its place in the run.
+    pub(crate) idx: SystemIdx,
     /// How often its server has failed.
     pub(crate) n_faults: u32,
     /// The step that it is in.
-    pub(crate) under_way: Option<usize>,
-}
-
-impl SystemState {
-    /// What was known of the server and its tables is of the start before.
-    pub(crate) fn begin_start(&mut self) {
-        self.caution = Caution::default();
-        self.tables = Tables::default();
-    }
-}
-
-/// What marks every slice of a system for a while.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Caution {
+    pub(crate) current_step: Option<StepIdx>,
+    /// Its tables of the Insert Benchmark.
+    pub(crate) tables: Tables,
     /// What the last settling left undone.
     pub(crate) unsettled: Option<String>,
     /// Its tables were filled anew after an interruption, and no later load has made that even.
-    pub(crate) resumed: bool,
+    pub(crate) is_refilled: bool,
     /// The Insert Benchmark has changed its tables since the server was last left to settle.
-    pub(crate) stirred: bool,
-    /// Its server was started on data that an earlier attempt had left, and no later load has made that even.
-    pub(crate) left: bool,
+    pub(crate) is_stirred: bool,
+    /// Its server was started on data that an earlier attempt had kept, and no later load has made that even.
+    pub(crate) is_on_kept_data: bool,
     /// The step in which that attempt was broken off.
-    pub(crate) again: Option<usize>,
+    pub(crate) resumed_step: Option<StepIdx>,
     /// The step of which this attempt at the run has measured nothing, as an earlier one had measured all:
     /// its tables are not those that the step left.
-    pub(crate) unmeasured: Option<usize>,
+    pub(crate) unmeasured_step: Option<StepIdx>,
     /// The step that it has measured to its end, whatever comes after that.
-    pub(crate) measured: Option<usize>,
+    pub(crate) measured_step: Option<StepIdx>,
+}
+
+impl SystemState {
+    pub(crate) fn new(idx: SystemIdx) -> Self {
+        Self {
+            idx,
+            n_faults: 0,
+            current_step: None,
+            tables: Tables::default(),
+            unsettled: None,
+            is_refilled: false,
+            is_stirred: false,
+            is_on_kept_data: false,
+            resumed_step: None,
+            unmeasured_step: None,
+            measured_step: None,
+        }
+    }
+
+    /// Forgets what was of the server and the tables of the start before.
+    pub(crate) fn begin_start(&mut self) {
+        let Self { idx, n_faults, current_step, .. } = *self;
+        *self = Self { n_faults, current_step, ..Self::new(idx) };
+    }
+}
+
+/// A system whose server is up.
+pub(crate) struct Member<'s> {
+    pub(crate) state: &'s mut SystemState,
+    pub(crate) up: Up,
+}
+
+impl Member<'_> {
+    /// Its place in the run.
+    pub(crate) fn idx(&self) -> SystemIdx {
+        self.state.idx
+    }
 }

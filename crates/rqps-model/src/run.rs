@@ -6,8 +6,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Calibrated, Host, Imported, Label, Placement, QueryPlan, Schedule, Slice, StepInfo, SystemSpec,
-    Version,
+    Calibrated, Host, Imported, Label, Placement, QueryPlan, Schedule, Slice, StepIdx, StepInfo,
+    SystemIdx, SystemSpec, Version,
 };
 
 /// How a run ended, or that it has not.
@@ -255,5 +255,16 @@ impl Run {
     #[must_use]
     pub fn base_label(&self) -> &Label {
         &self.systems[self.base].spec.label
+    }
+
+    /// A step on a system.
+    #[must_use]
+    pub fn cell(&self, step: StepIdx, system: SystemIdx) -> &SystemStep {
+        &self.steps[step.0].systems[system.0]
+    }
+
+    /// The same, to be changed.
+    pub fn cell_mut(&mut self, step: StepIdx, system: SystemIdx) -> &mut SystemStep {
+        &mut self.steps[step.0].systems[system.0]
     }
 }

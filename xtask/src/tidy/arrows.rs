@@ -50,6 +50,28 @@ impl<'a> Files<'a> {
         circles(&arrows).iter().map(told).collect()
     }
 
+    /// A finding for each arrow from one of the layers of a crate to a layer above it. Layers are folders below `src`,
+    /// uppermost first.
+    pub(super) fn upward(&self, src: &Path, layers: &[&str]) -> Vec<String> {
+        let layer_of = |file: &Path| {
+            let top = file.strip_prefix(src).ok()?.components().next()?;
+            let name = Path::new(top.as_os_str()).with_extension("");
+            layers.iter().position(|layer| Path::new(layer) == name)
+        };
+        let told = |arrow: &Arrow| {
+            let (from, to) = (layer_of(&arrow.from)?, layer_of(&arrow.to)?);
+            (to < from).then(|| {
+                format!(
+                    "{}: names {} of {}, a layer above; hand it down, or move it into a layer below",
+                    self.shown(&arrow.from),
+                    arrow.name,
+                    self.shown(&arrow.to)
+                )
+            })
+        };
+        self.read.arrows().iter().filter_map(told).collect()
+    }
+
     /// A finding for each type whose methods lie all over the crate.
     pub(super) fn spread(&self) -> Vec<String> {
         let mut findings = Vec::new();
@@ -126,6 +148,28 @@ mod tests {
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].contains("3 files in a circle"), "{}", found[0]);
         assert!(found[0].contains("a.rs -> b.rs: B"), "{}", found[0]);
+    }
+
+    #[test]
+    fn a_layer_names_none_above_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let src = dir.path();
+        let files = [
+            ("lib.rs", "mod top; mod bottom;"),
+            ("top.rs", "use crate::bottom::deep::D; pub struct T;"),
+            ("bottom.rs", "pub mod deep; use crate::top::T;"),
+            ("bottom/deep.rs", "pub struct D;"),
+        ];
+        for (name, text) in files {
+            fs::create_dir_all(src.join(name).parent().unwrap()).unwrap();
+            fs::write(src.join(name), text).unwrap();
+        }
+        let read = Files::read(src, &src.join("lib.rs")).unwrap();
+        let found = read.upward(src, &["top", "bottom"]);
+        let wanted =
+            ["bottom.rs: names T of top.rs, a layer above; hand it down, or move it into a layer below"];
+        assert_eq!(found, wanted);
+        assert_eq!(read.upward(src, &["bottom", "top"]).len(), 1);
     }
 
     #[test]

@@ -1,26 +1,29 @@
 //! Two servers of one kind, up and filled, measured in whatever way is asked for.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
-use rqps_model::{Placement, Slice};
+use rqps_model::{Placement, Slice, SystemIdx};
 use rqps_workload::LoadSpec;
 use rqps_workload::statement::table_name;
 
+use crate::Plan;
 use crate::context::Context;
+use crate::engine::blocks::{Blocks, Lane};
+use crate::engine::cut::{CountedCut, Cut, Done, TimedCut};
+use crate::engine::guard::Guards;
+use crate::engine::observer::{Block, Next, Observer};
+use crate::engine::pool::ClientPool;
+use crate::engine::populate;
+use crate::engine::waiting::Waiting;
 use crate::event::{Event, Listener};
 use crate::failure::Broken;
-use crate::guard::Guards;
-use crate::installation::Installation;
-use crate::leftover::Purpose;
-use crate::measure::{Wanted, crew, of_file};
-use crate::rounds::{Cut, Next, Rounds, There, Turn};
-use crate::seed::shuffled;
-use crate::steps::{self, PlannedStep};
+use crate::plan::seed::shuffled;
+use crate::plan::steps::{self, PlannedStep};
+use crate::system::installation::Installation;
+use crate::system::leftover::Purpose;
 use crate::system::{Data, Start, Up};
-use crate::waiting::Waiting;
-use crate::{Plan, measure, populate};
 
 use super::disturbed::Disturbed;
 
@@ -46,6 +49,29 @@ pub(super) struct Bench<'a> {
     name: String,
     n_measured: u64,
     disturbed: Disturbed,
+}
+
+/// Collects the slices of both sides.
+struct Collector<'c, 'l> {
+    guards: Guards,
+    disturbed: &'c mut Disturbed,
+    sides: &'c mut Sides,
+    listen: &'c mut Listener<'l>,
+}
+
+impl Observer for Collector<'_, '_> {
+    fn tell(&mut self, event: Event<'_>) {
+        (self.listen)(event);
+    }
+
+    fn keep(&mut self, mut block: Block) -> Result<Next> {
+        self.guards.look(&mut block);
+        for (side, slice) in block {
+            self.disturbed.add(&slice);
+            self.sides[side.0].push(slice);
+        }
+        Ok(Next::Block)
+    }
 }
 
 /// The part of a calibration's seed that draws the order of its trials: the others are of measurements.
@@ -91,7 +117,7 @@ impl<'a> Bench<'a> {
     fn fill(&mut self, idx: usize, listen: &mut Listener<'_>) -> Result<()> {
         let spec = &self.plan.systems[idx];
         let step = self.steps.iter().find(|step| step.fills()).context("no step fills tables")?;
-        let (_, args, _) = of_file(step)?;
+        let (_, args, _) = step.of_file()?;
         let load =
             LoadSpec::new(args, spec.dbms, spec.engine, super::seed(self.plan, self.context, 0))
                 .compressed(spec.variant.compression);
@@ -100,11 +126,7 @@ impl<'a> Bench<'a> {
         let (label, total_rows) = (&spec.label, load.rows * u64::from(load.tables));
         let mut show = |rows| listen(Event::Populating { label, rows, total_rows });
         let interrupt = &self.context.interrupt;
-        let open = populate::opener(spec.dbms, up.endpoint());
-        let patience = self.context.patience;
-        let around = populate::Surroundings { open: &open, interrupt, patience };
-        let clients = step.clients;
-        populate::fill(&load, clients, &around, &mut show)?;
+        populate::measure_load(&up.bench(self.cpus, interrupt), step, &load, &mut show)?;
         let rows = step.rows();
         self.ups[idx].settle(rows, interrupt)?;
         Ok(())
@@ -166,36 +188,12 @@ impl<'a> Bench<'a> {
         listen: &mut Listener<'_>,
     ) -> Result<Sides> {
         let (planned, seed) = (self.planned(step, way)?, self.next_seed());
-        let interrupt: &AtomicBool = &self.context.interrupt;
-        let mut turns = Vec::new();
-        for (system_idx, up) in self.ups.iter().enumerate() {
-            let manned = crew(&up.bench(self.cpus, interrupt), &planned, seed)?;
-            turns.push(Turn::of(system_idx, manned, (up.samples(), up.counted())));
-        }
-        let freezers = self.ups.iter().map(Up::freezer).collect();
-        let is_slowed = self.ups.iter().any(Up::is_slowed);
-        let mut waiting = Waiting::new(freezers, is_slowed, self.context)?;
-        let cut = Cut::of(way.time, Duration::from_millis(slice_ms.into()), false);
-        let (waiting, planned) = (&mut waiting, &planned);
-        let mut rounds = Rounds { turns, waiting, planned, cut, seed, interrupt };
+        let slice = Duration::from_millis(slice_ms.into());
+        let cut = Cut::Timed(TimedCut::of(way.time, slice, false));
         let mut sides: Sides = [Vec::new(), Vec::new()];
-        let (mut guards, disturbed) = (Guards::new(), &mut self.disturbed);
-        let mut keep = |mut block: Vec<(usize, Slice)>| -> Result<Next> {
-            guards.look(&mut block);
-            for (idx, slice) in block {
-                disturbed.add(&slice);
-                sides[idx].push(slice);
-            }
-            Ok(Next::Block)
-        };
-        match rounds.run(There::default(), listen, &mut keep) {
-            Ok(()) => Ok(sides),
-            Err(Broken::Run(error)) => Err(error),
-            Err(Broken::System(idx, error)) => {
-                let label = &self.plan.systems[idx].label;
-                Err(anyhow!(error).context(format!("measure {label}")))
-            }
-        }
+        let both: Vec<usize> = (0..self.ups.len()).collect();
+        self.measure(&planned, cut, seed, &both, &mut sides, listen)?;
+        Ok(sides)
     }
 
     /// All of the first side, in slices of the suite's length, then all of the second.
@@ -206,25 +204,49 @@ impl<'a> Bench<'a> {
         listen: &mut Listener<'_>,
     ) -> Result<Sides> {
         let (planned, seed) = (self.planned(step, way)?, self.next_seed());
-        let (of_step, args, _) = of_file(&planned)?;
-        let n_slices = way.time.as_nanos() / of_step.slice_time(args).as_nanos().max(1);
+        let (of_step, args, _) = planned.of_file()?;
+        let slice_time = of_step.slice_time(args);
+        let n_slices = way.time.as_nanos() / slice_time.as_nanos().max(1);
         let n_slices = u32::try_from(n_slices).unwrap_or(u32::MAX).max(2);
+        let cut = Cut::Counted(CountedCut::alone(n_slices, slice_time));
         let mut sides: Sides = [Vec::new(), Vec::new()];
-        for (idx, (side, up)) in sides.iter_mut().zip(&self.ups).enumerate() {
-            let bench = up.bench(self.cpus, &self.context.interrupt);
-            let wanted = Wanted { seed, attempt: 0, from: 0, n_slices };
-            let (mut guards, disturbed) = (Guards::new(), &mut self.disturbed);
-            let mut keep = |slice: Slice| -> Result<()> {
-                let mut one = [(idx, slice)];
-                guards.look(&mut one);
-                let [(_, slice)] = one;
-                disturbed.add(&slice);
-                side.push(slice);
-                Ok(())
-            };
-            measure::step(&bench, &planned, wanted, listen, &mut keep)?;
+        for side in 0..self.ups.len() {
+            self.measure(&planned, cut, seed, &[side], &mut sides, listen)?;
         }
         Ok(sides)
+    }
+
+    /// Measures a step on some sides.
+    fn measure(
+        &mut self,
+        planned: &PlannedStep,
+        cut: Cut,
+        seed: u64,
+        measured: &[usize],
+        sides: &mut Sides,
+        listen: &mut Listener<'_>,
+    ) -> Result<()> {
+        let interrupt = &self.context.interrupt;
+        let mut lanes = Vec::new();
+        for &side in measured {
+            let bench = self.ups[side].bench(self.cpus, interrupt);
+            let pool = ClientPool::of_file(&bench, planned, seed)?;
+            lanes.push(Lane::new(SystemIdx(side), pool, bench));
+        }
+        let freezers = measured.iter().map(|&side| self.ups[side].freezer()).collect();
+        let is_slowed = measured.iter().any(|&side| self.ups[side].is_slowed());
+        let mut waiting = Waiting::new(freezers, is_slowed, self.context)?;
+        let mut blocks = Blocks { lanes, waiting: &mut waiting, planned, cut, seed, interrupt };
+        let (guards, disturbed) = (Guards::new(), &mut self.disturbed);
+        let mut observer = Collector { guards, disturbed, sides, listen };
+        match blocks.run(Done::default(), &mut observer) {
+            Ok(()) => Ok(()),
+            Err(Broken::Run(error)) => Err(error),
+            Err(Broken::System(side, error)) => {
+                let label = &self.plan.systems[side.0].label;
+                Err(error.context(format!("measure {label}")))
+            }
+        }
     }
 
     /// Stops both servers and removes their data.

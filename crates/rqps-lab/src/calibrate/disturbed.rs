@@ -88,7 +88,8 @@ mod tests {
             seed: 1,
         };
         let tally = rqps_load::Tally::for_order(&order);
-        let slice = |marks| crate::measure::slice_of(&tally, (1, 0, 0), Default::default(), marks);
+        let slice =
+            |marks| crate::engine::window::slice_of(&tally, 0, 1, Default::default(), marks);
         let mut disturbed = Disturbed::default();
         let others = |pct| Mark::OtherProcesses { pct };
         for marks in [

@@ -13,12 +13,11 @@ use rqps_server::explain::Question;
 use rqps_server::{Watch, audit, compression, connect, debt, destructive, facts, lsm, settle};
 use rqps_workload::Probe;
 
-use super::Up;
 use super::answers::{Gone, ask};
 use super::host::scope;
 use super::silence::Silence;
-use crate::demands::Subject;
-use crate::plans;
+use super::{Up, query_plans};
+use crate::system::demands::Subject;
 
 /// How long a server may take over one thing that goes through tables and is not measured: counting rows, a
 /// checkpoint, a vacuum. Whether it is still there is asked meanwhile.
@@ -221,12 +220,12 @@ impl Up {
             return Ok(Vec::new());
         }
         let mut connection = connect(dbms, &self.endpoint)?;
-        connection.set_timeout(Some(plans::EXPLAIN_WITHIN))?;
+        connection.set_timeout(Some(query_plans::EXPLAIN_WITHIN))?;
         let subject = (dbms, self.version.as_ref());
         let mut explain = |question: &Question<'_>| {
             rqps_server::explain::explain(subject, connection.as_mut(), question)
         };
-        Ok(plans::ask(probes, &mut explain))
+        Ok(query_plans::ask(probes, &mut explain))
     }
 
     /// What the server has left to do, by name.

@@ -11,7 +11,7 @@ use super::{Data, Local, Start, Up};
 use crate::Plan;
 use crate::context::Context;
 use crate::event::{Event, Listener};
-use crate::guests::check_entered;
+use crate::system::guests::check_entered;
 
 /// Makes rqps's schema; gives a connection that holds it.
 pub(super) fn enter(

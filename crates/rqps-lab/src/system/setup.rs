@@ -11,7 +11,7 @@ use rqps_server::{
 use super::{Data, Local, Start};
 use crate::Plan;
 use crate::event::{Event, Listener};
-use crate::installation::{render_config, tell};
+use crate::system::installation::{render_config, tell};
 
 /// What a server of our own is made from.
 #[derive(Clone, Copy)]

@@ -55,7 +55,7 @@ impl Normal {
         let mut sum = 0.0;
         for _ in 0..12 {
             self.0 += 1;
-            sum += (crate::seed::mix(7, self.0) >> 11) as f64 / (1_u64 << 53) as f64;
+            sum += (crate::plan::seed::mix(7, self.0) >> 11) as f64 / (1_u64 << 53) as f64;
         }
         sum - 6.0
     }
@@ -119,7 +119,7 @@ fn finds_are_counted_on_the_right_side() {
         seed: 1,
     };
     let tally = rqps_load::Tally::for_order(&order);
-    let empty = crate::measure::slice_of(&tally, (1, 0, 0), Default::default(), Vec::new());
+    let empty = crate::engine::window::slice_of(&tally, 0, 1, Default::default(), Vec::new());
     let slice =
         |n_operations: u64| Slice { n_operations, duration_ns: 1_000_000_000, ..empty.clone() };
     let side = |all: [u64; 4]| all.map(slice).to_vec();

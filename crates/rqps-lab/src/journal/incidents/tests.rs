@@ -1,0 +1,88 @@
+//! What a system was and what it is when it is started again.
+
+use rqps_model::{Dbms, Engine, SystemSource, SystemSpec, Transport, Variant};
+
+use super::*;
+
+fn system(version: &str, settings: &[(&str, &str)]) -> RunSystem {
+    let pairs = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    RunSystem {
+        spec: SystemSpec {
+            label: Label("a".to_owned()),
+            dbms: Dbms::Mysql,
+            source: SystemSource::Builtin,
+            engine: Engine::Innodb,
+            config: "small".to_owned(),
+            options: BTreeMap::new(),
+            transport: Transport::Socket,
+            variant: Variant::default(),
+        },
+        version: None,
+        version_text: version.to_owned(),
+        origin: String::new(),
+        settings: pairs.collect(),
+        session: BTreeMap::new(),
+        process: BTreeMap::new(),
+        build: BTreeMap::new(),
+        origins: BTreeMap::new(),
+    }
+}
+
+#[test]
+fn another_version_or_program_is_no_part_of_the_same_run() {
+    let was = system("8.0.33", &[]);
+    assert_eq!(other_program(&was, &was), None);
+    let newer = system("8.0.34", &[]);
+    assert_eq!(other_program(&was, &newer).as_deref(), Some("was 8.0.33 and is 8.0.34"));
+    let built = |sum: &str| {
+        let mut system = was.clone();
+        system.build.insert("program_sha256".to_owned(), sum.to_owned());
+        system
+    };
+    let why = other_program(&built("aa"), &built("bb")).unwrap();
+    assert_eq!(why, "is another program than it was (SHA-256 aa before, bb now)");
+    let from = |origin: &str| RunSystem { origin: origin.to_owned(), ..was.clone() };
+    let why = other_program(&from("a:zip sha256:aa"), &from("a:zip sha256:bb")).unwrap();
+    assert_eq!(why, "came from a:zip sha256:aa and comes from a:zip sha256:bb now");
+    // The same one with a log.
+    assert_eq!(other_program(&was, &system("8.0.33-log", &[])), None);
+}
+
+#[test]
+fn missing_counters_are_told_once_for_each_system() {
+    let incident = |system, what: String| Incident { at_unix_ms: 0, system, what };
+    let incidents = [
+        incident(Some(1), format!("{UNCOUNTED}: connect: refused")),
+        incident(Some(2), "its server was killed by signal 9".to_owned()),
+        incident(None, "the run goes on after an interruption".to_owned()),
+    ];
+    assert_eq!([0, 1, 2].map(|idx| is_told(&incidents, SystemIdx(idx))), [false, true, false]);
+}
+
+#[test]
+fn settings_that_changed_are_named_and_places_are_not() {
+    let was = system(
+        "8.0.33",
+        &[
+            ("innodb_buffer_pool_size", "1073741824"),
+            ("my_own_plugin_depth", "3"),
+            ("datadir", "/results/a"),
+            ("server_uuid", "1-2"),
+        ],
+    );
+    assert_eq!(other_settings(&was, &was), None);
+    let moved = system(
+        "8.0.33",
+        &[
+            ("innodb_buffer_pool_size", "1073741824"),
+            ("my_own_plugin_depth", "3"),
+            ("datadir", "/results/b"),
+            ("server_uuid", "1-3"),
+        ],
+    );
+    assert_eq!(other_settings(&was, &moved), None);
+    let mut now = moved.clone();
+    now.settings.insert("innodb_buffer_pool_size".to_owned(), "2147483648".to_owned());
+    now.settings.insert("my_own_plugin_depth".to_owned(), "4".to_owned());
+    expect_test::expect!["it has other settings than before (before / now): innodb_buffer_pool_size 1G / 2G, my_own_plugin_depth 3 / 4"].assert_eq(&other_settings(&was, &now).unwrap());
+}

@@ -1,0 +1,265 @@
+//! From a plan to the list of steps that a run consists of.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use rqps_model::{Placement, RunStep, Schedule, StepInfo, StepKind, SystemStep};
+use rqps_sample::given_file;
+use rqps_workload::insert::{self, InsertStep, Work};
+use rqps_workload::{InsertArgs, Step, Suite, SuiteArgs};
+
+use crate::Plan;
+use crate::plan::SuiteWork;
+use crate::plan::{limits, placement};
+
+/// A suite of a thousand steps takes less, bytes.
+const MOST_OF_SUITE: u64 = 4 << 20;
+
+/// What a step does, with its arguments.
+#[derive(Debug, Clone)]
+pub enum Job {
+    /// A step of a suite that is read from a file.
+    File {
+        /// The suite's step.
+        step: Step,
+        /// The suite's arguments.
+        args: SuiteArgs,
+        /// Events per second of all clients together; `None` for as fast as they go.
+        rate: Option<f64>,
+    },
+    /// A step of the Insert Benchmark.
+    Insert {
+        /// The step.
+        step: InsertStep,
+        /// The benchmark's arguments.
+        args: InsertArgs,
+    },
+}
+
+/// One step with one number of clients, ready to be measured on each system.
+#[derive(Debug, Clone)]
+pub struct PlannedStep {
+    /// What it does.
+    pub job: Job,
+    /// What reports know of it; the name carries the suite's prefix where there is one.
+    pub info: StepInfo,
+    /// Client threads; of the Insert Benchmark, clients, which have up to three threads each.
+    pub clients: u32,
+    /// Placement, resolved.
+    pub placement: Placement,
+    /// On which start of the servers it runs, from 0.
+    pub start: u32,
+}
+
+impl PlannedStep {
+    /// How long it takes on one system at most, but for connecting and settling; a guess where a fixed
+    /// amount of work is done.
+    #[must_use]
+    pub fn expected(&self, schedule: Schedule) -> Duration {
+        // A few hundred thousand rows a second is what small tables take.
+        let fill = |rows: u64| Duration::from_micros(rows.saturating_mul(5) + 1_000_000);
+        match &self.job {
+            Job::File { args, .. } if self.info.kind == StepKind::Load => {
+                fill(args.rows.saturating_mul(u64::from(args.tables)))
+            }
+            // Warms up by itself, once.
+            Job::File { step, args, .. } if self.info.kind == StepKind::WarmUp => {
+                step.slice_time(args)
+            }
+            Job::File { step, args, .. } => {
+                args.times.warm_up + schedule.at_most(step.slice_time(args))
+            }
+            Job::Insert { step, args } => match step.work {
+                Work::Load | Work::Index => fill(args.rows * u64::from(args.tables())),
+                // A random insert and its delete cost several times that.
+                Work::Churn { rows } => fill(rows * 10 * u64::from(args.tables())),
+                Work::Query { .. } => schedule.at_most(args.query_time),
+            },
+        }
+    }
+
+    /// The step, arguments and rate of one that is read from a suite file.
+    pub(crate) fn of_file(&self) -> Result<(&Step, &SuiteArgs, Option<f64>)> {
+        match &self.job {
+            Job::File { step, args, rate } => Ok((step, args, *rate)),
+            Job::Insert { .. } => bail!("{} is no step of a suite file", self.info.name),
+        }
+    }
+
+    /// The step and arguments of one of the Insert Benchmark.
+    pub(crate) fn of_insert(&self) -> Option<(&InsertStep, &InsertArgs)> {
+        match &self.job {
+            Job::Insert { step, args } => Some((step, args)),
+            Job::File { .. } => None,
+        }
+    }
+
+    /// Whether what it is expected to take is a guess, as it does a fixed amount of work.
+    #[must_use]
+    pub fn is_guess(&self) -> bool {
+        match &self.job {
+            Job::File { .. } => self.info.kind == StepKind::Load,
+            Job::Insert { step, .. } => !matches!(step.work, Work::Query { .. }),
+        }
+    }
+
+    /// How many slices it has in a run of so many.
+    pub(crate) fn n_slices(&self, slices: u32) -> u32 {
+        if self.info.kind == StepKind::WarmUp { 1 } else { slices }
+    }
+
+    /// Whether the server is settled after it.
+    #[must_use]
+    pub fn settles(&self) -> bool {
+        match &self.job {
+            Job::File { step, .. } => step.settle,
+            // It settles before it queries.
+            Job::Insert { .. } => false,
+        }
+    }
+
+    /// Rows of all tables.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        match &self.job {
+            Job::File { args, .. } => args.rows.saturating_mul(u64::from(args.tables)),
+            Job::Insert { args, .. } => args.rows.saturating_mul(u64::from(args.tables())),
+        }
+    }
+
+    /// Whether it makes the tables anew: what is measured after it does not rest on what was before.
+    #[must_use]
+    pub fn fills(&self) -> bool {
+        match &self.job {
+            Job::File { .. } => self.info.kind == StepKind::Load,
+            Job::Insert { step, .. } => step.work == Work::Load,
+        }
+    }
+
+    /// Whether steps after it need the tables or the indexes that it makes: it is done again after a failure.
+    #[must_use]
+    pub(crate) fn makes_tables(&self) -> bool {
+        self.fills() || self.info.kind == StepKind::Index
+    }
+
+    /// The step in a new run: pending on every system.
+    #[must_use]
+    pub fn pending(&self, n_systems: usize) -> RunStep {
+        RunStep {
+            info: self.info.clone(),
+            clients: self.clients,
+            placement: self.placement,
+            start: self.start,
+            systems: vec![SystemStep::pending(); n_systems],
+        }
+    }
+}
+
+/// All steps of a plan in order, each number of clients on its own; all of them again for each start
+/// of the servers.
+///
+/// # Errors
+/// When a suite or a step is unknown, or a placement cannot be had.
+pub fn of_plan(plan: &Plan, cpus: &[usize], all_local: bool) -> Result<Vec<PlannedStep>> {
+    let mut planned = Vec::new();
+    let cpus = &limits::narrowest(plan, cpus);
+    for suite_plan in &plan.suites {
+        let mut add = |job: Job, mut info: StepInfo, clients: u32| -> Result<()> {
+            if let Some(prefix) = &suite_plan.name {
+                info.name = format!("{prefix}/{}", info.name);
+            }
+            let best = plan.calibration.as_ref().and_then(|found| found.placement_for(clients));
+            let placement = placement::resolve(plan.placement, clients, cpus, (all_local, best))?;
+            planned.push(PlannedStep { job, info, clients, placement, start: 0 });
+            Ok(())
+        };
+        match &suite_plan.work {
+            SuiteWork::File { kind, form, args, rate } => {
+                let suite = load_suite(kind)?.select(&suite_plan.steps, *form)?;
+                for step in &suite.steps {
+                    for clients in step.clients(args) {
+                        let info = step.info(args);
+                        // A warm-up is there to fill caches, which a low rate would leave cold.
+                        let rate = rate.filter(|_| info.kind != StepKind::WarmUp);
+                        let job = Job::File { step: step.clone(), args: args.clone(), rate };
+                        add(job, info, clients)?;
+                    }
+                }
+            }
+            SuiteWork::Insert(args) => {
+                for step in insert::select(args, &suite_plan.steps)? {
+                    let info = step.info(args);
+                    add(Job::Insert { step, args: args.clone() }, info, args.clients)?;
+                }
+            }
+        }
+    }
+    let of_start = |start| planned.iter().map(move |p| PlannedStep { start, ..p.clone() });
+    Ok((0..plan.starts).flat_map(of_start).collect())
+}
+
+fn load_suite(kind: &str) -> Result<Suite> {
+    if kind == "sysbench" {
+        return Ok(Suite::sysbench()?);
+    }
+    let path = Path::new(kind);
+    let known = "known: sysbench, insert, or the path of a suite file";
+    let text = given_file::read_text(path, MOST_OF_SUITE)
+        .with_context(|| format!("read suite {kind:?} ({known})"))?;
+    Ok(Suite::parse(&text, kind)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PlanFile;
+
+    #[test]
+    fn the_load_fills_tables_at_once_also_for_a_single_client() {
+        let text = r#"
+            [[system]]
+            dbms = "postgres"
+            version = "17.4"
+            [[suite]]
+            tables = 3
+            clients = [1, 2]
+            steps = ["point-query"]
+        "#;
+        let plan = PlanFile::parse(text, "test")
+            .unwrap()
+            .resolve("test", &rqps_server::Catalogue::builtin().unwrap())
+            .unwrap();
+        let steps = of_plan(&plan, &[0, 1], true).unwrap();
+        let clients = |kind| -> Vec<u32> {
+            steps.iter().filter(|s| s.info.kind == kind).map(|s| s.clients).collect()
+        };
+        assert_eq!(clients(StepKind::Load), [3]);
+        assert_eq!(clients(StepKind::Read), [1, 2]);
+    }
+
+    #[test]
+    fn a_budget_is_what_a_step_is_expected_to_take() {
+        let expected = |keys: &str| {
+            let text = format!(
+                "[[system]]\ndbms = 'null'\n[[system]]\ndbms = 'null'\nlabel = 'b'\n\
+                 [[suite]]\nsteps = ['point-query']\nclients = [1]\n\
+                 seconds = {{ read = 10, warm_up = 2, fixed_at_most = 3 }}\n[schedule]\n{keys}"
+            );
+            let catalogue = rqps_server::Catalogue::builtin().unwrap();
+            let plan = PlanFile::parse(&text, "test").unwrap().resolve("test", &catalogue).unwrap();
+            let steps = of_plan(&plan, &[0, 1], true).unwrap();
+            let of = |kind| -> Vec<u64> {
+                let steps = steps.iter().filter(|step| step.info.kind == kind);
+                steps.map(|step| step.expected(plan.schedule).as_secs()).collect()
+            };
+            (of(StepKind::WarmUp), of(StepKind::Read))
+        };
+        assert_eq!(expected("slices = 6\n").1, [62]);
+        assert_eq!(expected("budget = '20s'\n").1, [22]);
+        let (warm_ups, read) = expected("mode = 'sequential'\nslices = 3\n");
+        assert_eq!(read, [32]);
+        // Each once, without one before it: by the time of reads, and by its own.
+        assert_eq!(warm_ups, [10, 3]);
+    }
+}

@@ -1,0 +1,122 @@
+//! Brings a system that was just started to where the run is.
+
+use anyhow::{Context as _, Result, anyhow};
+use rqps_model::StepIdx;
+use rqps_workload::insert::Work;
+
+use crate::audit::Audit;
+use crate::failure::Broken;
+use crate::filled_by::FilledBy;
+use crate::journal::Journal;
+use crate::run_context::RunContext;
+use crate::schedule::insert::{Recording, insert_step};
+use crate::schedule::load::load;
+use crate::schedule::settle::settle;
+use crate::schedule::step::warm_up_again;
+use crate::system_state::Member;
+
+/// Asks a server that was just started what it is, and brings its tables to where the run is.
+pub(super) fn take_back(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    audit: &mut Audit,
+    member: &mut Member<'_>,
+) -> Result<()> {
+    let system = member.idx();
+    let label = run.label(system);
+    let facts = member.up.facts().with_context(|| format!("ask {label} what it is"))?;
+    audit.judge_if_new(run, journal, system, &facts)?;
+    journal.keep_facts(system, facts)?;
+    catch_up(run, journal, member).with_context(|| format!("bring {label} back"))
+}
+
+/// Brings a system that was just started to where an interrupted run left it.
+pub(super) fn catch_up(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    member: &mut Member<'_>,
+) -> Result<()> {
+    let begin = run.first_step();
+    let first = journal.first_pending(run.steps_of_start(), member.idx()).unwrap_or(begin);
+    member.state.unsettled = None;
+    if member.state.is_on_kept_data {
+        match resume_on_kept_data(run, journal, member, first) {
+            Err(error) if !run.is_of_run(&error) && member.up.answers() => {
+                let what = format!("the data that were left are not used: {error:#}");
+                journal.incident(member.idx(), what)?;
+                (member.state.is_on_kept_data, member.state.resumed_step) = (false, None);
+            }
+            other => return other,
+        }
+    }
+    // On tables that were filled anew, until a later suite's load makes everything even again.
+    member.state.is_refilled = first > begin;
+    if first > begin {
+        refill(run, journal, member, first)?;
+    }
+    Ok(())
+}
+
+/// Brings a system that was started on its own data to where the run is: to rest, with its caches
+/// warmed as before.
+fn resume_on_kept_data(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    member: &mut Member<'_>,
+    first: StepIdx,
+) -> Result<()> {
+    journal.note(&format!("{}: goes on with the data that it had", run.label(member.idx())));
+    member.state.resumed_step = Some(first);
+    let Some(load) = run.filled_by(first) else { return Ok(()) };
+    if run.step(load).of_insert().is_some() {
+        return Ok(());
+    }
+    settle(run, journal, member, load)?;
+    warm_up_again(run, journal, member, load.next().until(first))
+}
+
+/// Where the data that an interrupted attempt left are not sound, or not there, the tables of the suite
+/// that the run resumes with are filled anew. Caches are warmed as before; the writes in between are not done
+/// again, which every slice that follows says. Nothing of it is stored.
+fn refill(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    member: &mut Member<'_>,
+    first: StepIdx,
+) -> Result<()> {
+    if run.step(first).fills() {
+        return Ok(());
+    }
+    let filled_by = run.filled_by(first);
+    let filled_by = filled_by.ok_or_else(|| anyhow!("the suite has no load step to go on from"))?;
+    let label = run.label(member.idx());
+    journal.note(&format!("{label}: tables are filled anew before the run goes on"));
+    if run.step(filled_by).of_insert().is_some() {
+        refill_insert(run, journal, member, filled_by.until(first))?;
+    } else {
+        load(run, journal, member, filled_by)?;
+        settle(run, journal, member, filled_by)?;
+        warm_up_again(run, journal, member, filled_by.next().until(first))?;
+    }
+    let note = FilledBy { start: run.start_idx, load: filled_by, is_anew: true };
+    member.up.set_note(Some(&note.to_string()))
+}
+
+/// Brings the Insert Benchmark's tables to where its steps before `first` have brought them: filled, and indexed
+/// where they were. Rows that these steps exchanged are not exchanged again.
+fn refill_insert(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    member: &mut Member<'_>,
+    before: impl Iterator<Item = StepIdx>,
+) -> Result<()> {
+    for step in before {
+        let Some((work, _)) = run.step(step).of_insert() else { break };
+        if matches!(work.work, Work::Load | Work::Index) {
+            let only = &mut [&mut *member];
+            let filled = insert_step(run, journal, only, step, Recording::dropped());
+            filled.map_err(Broken::into_error)?;
+        }
+    }
+    Ok(())
+}

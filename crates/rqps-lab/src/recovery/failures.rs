@@ -1,0 +1,106 @@
+//! Servers that fail in the middle of a run: their step is recorded as failed, they are started anew on
+//! tables filled anew, and the run goes on; one that fails again and again is taken out of it.
+
+use anyhow::{Result, anyhow};
+use rqps_model::StepOutcome;
+
+use super::kept_data::start;
+use super::start::{FAULTS_AT_MOST, Fate, give_up};
+use crate::failure::Broken;
+use crate::journal::Journal;
+use crate::run_context::RunContext;
+use crate::schedule::insert;
+use crate::schedule::outcome::{judged, was_measured};
+use crate::system::Up;
+use crate::system::installation::{Installation, Ready};
+use crate::system_state::SystemState;
+
+/// What becomes of a system after `error`: where its server has ended, hangs, was killed for lack of
+/// memory or has no room left for its data, the step under way is recorded as failed and the server is
+/// started with new data. Its tables are filled by whoever catches it up.
+///
+/// # Errors
+/// [`Broken::Run`] for what would meet every other system as well; [`Broken::System`] when the server is
+/// not to blame, cannot be started, or has failed too often.
+pub(super) fn after_failure(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    state: &mut SystemState,
+    ready: &Ready,
+    mut up: Up,
+    error: anyhow::Error,
+) -> Result<Up, Broken> {
+    let system = state.idx;
+    // What failed may have failed because the server died, which shows a moment later.
+    // Whoever interrupts is not made to wait for the answer of a server that hangs.
+    let is_gone = !run.is_interrupted() && !up.answers();
+    // A server without room for its data may go on to answer.
+    let is_full = up.is_out_of_space();
+    // Told by the error itself, of which only words are left below.
+    let is_of_run = run.is_of_run(&error);
+    // What the server tells is the cause of what was seen, and its log reads best at the end.
+    let fate = if is_of_run { Fate::Kept } else { Fate::Removed };
+    let error = match give_up(run, journal, system, up, fate) {
+        Some(cause) => anyhow!(cause).context(format!("{error:#}")),
+        None => error,
+    };
+    if is_of_run {
+        return Err(Broken::Run(error));
+    }
+    let is_ours = matches!(ready.installation, Installation::Local(..));
+    // What makes tables and fills the disk would fill it again.
+    let is_mended_by_start = if is_full { !makes_tables(run, state) } else { is_gone };
+    if !is_ours || !is_mended_by_start {
+        return Err(Broken::System(system, error));
+    }
+    state.n_faults += 1;
+    let n = state.n_faults;
+    let label = run.label(system);
+    let error = if n >= FAULTS_AT_MOST {
+        error.context(format!("{label} is taken out of the run after {n} failures of its server"))
+    } else {
+        error
+    };
+    record_fault(run, journal, state, &error).map_err(Broken::Run)?;
+    if n >= FAULTS_AT_MOST {
+        return Err(Broken::System(system, error));
+    }
+    let what = format!(
+        "its server failed ({n} of at most {FAULTS_AT_MOST} times) and is started anew: {}",
+        format!("{error:#}").trim_end()
+    );
+    journal.incident(system, what).map_err(Broken::Run)?;
+    start(run, journal, state, ready).map_err(|error| {
+        let doing = format!("start {label} again after its server failed");
+        run.broken(system, error.context(doing))
+    })
+}
+
+/// Whether a system is in a load or has its indexes made, or is between steps, where tables are filled
+/// anew.
+fn makes_tables(run: &RunContext<'_>, state: &SystemState) -> bool {
+    state.current_step.is_none_or(|step| run.step(step).makes_tables())
+}
+
+/// Records the step that a system was in as failed, but for one that is done again. One that was
+/// measured to its end is done: what comes after it, settling and sizes, is no part of its figure.
+fn record_fault(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    state: &mut SystemState,
+    error: &anyhow::Error,
+) -> Result<()> {
+    let Some(step) = state.current_step.take() else { return Ok(()) };
+    if run.step(step).makes_tables() || !journal.is_pending(step, state.idx) {
+        return Ok(());
+    }
+    let outcome = if state.measured_step == Some(step) {
+        was_measured(run, journal, state, step, insert::server_failed);
+        judged(journal, step, state.idx, StepOutcome::Done)
+    } else {
+        let reason = format!("{error:#}").trim_end().to_owned();
+        StepOutcome::Failed { reason }
+    };
+    journal.tell_end(run, step, state.idx, &outcome);
+    journal.keep_outcome(step, state.idx, outcome)
+}

@@ -1,0 +1,13 @@
+//! The schedules: which step comes when on which system, and what belongs to a step beside its blocks.
+
+mod failed_step;
+pub(crate) mod insert;
+pub(crate) mod interleaved;
+pub(crate) mod load;
+pub(crate) mod marks;
+pub(crate) mod outcome;
+mod plans;
+pub(crate) mod profiles;
+pub(crate) mod sequential;
+pub(crate) mod settle;
+pub(crate) mod step;

@@ -1,0 +1,131 @@
+//! A step of the Insert Benchmark on systems that are up.
+//!
+//! Each step but l.x is cut into blocks, as steps of other suites are. Steps that insert do a fixed
+//! amount of work: a block is a fixed part of it, so that block i of one system meets tables as large as
+//! block i of another, however long each takes. Several systems are interleaved; those that wait are stopped.
+
+mod blocks;
+mod check;
+mod index;
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, anyhow};
+use rqps_model::StepIdx;
+use rqps_workload::insert::{Schema, Work};
+
+use crate::engine::waiting::Brake;
+use crate::failure::Broken;
+use crate::insert_tables::Tables;
+use crate::journal::Journal;
+use crate::run_context::RunContext;
+use crate::schedule::plans::keep_plans;
+use crate::schedule::settle::settle;
+use crate::system_state::Member;
+
+pub(crate) use check::{interrupted, server_failed};
+
+/// What becomes of a step, and who waits throughout it.
+pub(crate) struct Recording {
+    /// Whether what is measured is kept: not where tables are only brought back.
+    pub(crate) is_kept: bool,
+    /// The servers that have no part in it.
+    pub(crate) others: Vec<Brake>,
+}
+
+impl Recording {
+    /// Of systems that have the host to themselves.
+    pub(crate) fn kept() -> Self {
+        Self { is_kept: true, others: Vec::new() }
+    }
+
+    /// Of one whose tables are brought back.
+    pub(crate) fn dropped() -> Self {
+        Self { is_kept: false, others: Vec::new() }
+    }
+}
+
+/// Carries out a step of the Insert Benchmark on one system or several that are interleaved.
+pub(crate) fn insert_step(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    members: &mut [&mut Member<'_>],
+    step: StepIdx,
+    recording: Recording,
+) -> Result<(), Broken> {
+    let Some((work, _)) = run.step(step).of_insert() else {
+        return Err(Broken::Run(anyhow!("not a step of the Insert Benchmark")));
+    };
+    if let Work::Query { .. } = work.work {
+        come_to_rest(run, journal, members, step)?;
+    } else {
+        members.iter_mut().for_each(|member| member.state.is_stirred = true);
+    }
+    if recording.is_kept {
+        for member in &mut *members {
+            let kept = keep_plans(run, journal, member, step);
+            kept.map_err(|error| run.broken(member.idx(), error))?;
+        }
+    }
+    if work.work == Work::Load {
+        for member in &mut *members {
+            let created = create_tables(run, member, step);
+            created.map_err(|error| Broken::System(member.idx(), error))?;
+        }
+    }
+    match work.work {
+        Work::Index => index::create_indexes(run, journal, members, step, recording)?,
+        _ => blocks::measure(run, journal, members, step, recording)?,
+    }
+    if matches!(work.work, Work::Load | Work::Index) {
+        // Again after the indexes: they may have been made by writing the table anew.
+        for member in members {
+            let verified = member.up.verify_compression();
+            verified.map_err(|error| Broken::System(member.idx(), error))?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes the tables of a system anew, empty.
+fn create_tables(run: &RunContext<'_>, member: &mut Member<'_>, step: StepIdx) -> Result<()> {
+    let Some((_, args)) = run.step(step).of_insert() else { return Ok(()) };
+    let schema = run.schema(member.idx(), args);
+    member.up.make_room((1..=args.tables()).map(Schema::table).collect())?;
+    for table in 1..=args.tables() {
+        for sql in schema.create_table_sql(table) {
+            member.up.admin.query(&sql).with_context(|| format!("create a table ({sql})"))?;
+        }
+    }
+    member.state.tables = Tables::counted(vec![0; args.tables() as usize], false);
+    Ok(())
+}
+
+/// Lets servers settle before they are queried, whatever changed their tables, and leaves them alone
+/// for as long as the size of the tables demands: all together, so that none has longer.
+fn come_to_rest(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    members: &mut [&mut Member<'_>],
+    step: StepIdx,
+) -> Result<(), Broken> {
+    let mut wait = Duration::ZERO;
+    for member in members {
+        if !std::mem::take(&mut member.state.is_stirred) {
+            continue;
+        }
+        let settled = settle(run, journal, member, step);
+        settled.map_err(|error| Broken::System(member.idx(), error))?;
+        if let Some((_, args)) = run.step(step).of_insert() {
+            wait = args.wait();
+        }
+    }
+    let until = Instant::now() + wait;
+    while Instant::now() < until {
+        run.check_interrupt().map_err(Broken::Run)?;
+        let left = until.saturating_duration_since(Instant::now());
+        #[expect(clippy::disallowed_methods, reason = "a wait is what the benchmark asks for")]
+        std::thread::sleep(left.min(Duration::from_millis(100)));
+    }
+    Ok(())
+}

@@ -1,0 +1,51 @@
+//! The sequential schedule: one system after the other, the whole suite each.
+
+use anyhow::{Result, ensure};
+
+use crate::audit::Audit;
+use crate::journal::Journal;
+use crate::run_context::RunContext;
+use crate::schedule::profiles::Profiler;
+use crate::schedule::step::one_step;
+use crate::system::Up;
+use crate::system_state::Member;
+
+/// What is said of a server that has ended beside the steps.
+pub(crate) const GONE: &str = "its server ended while stacks were recorded";
+
+/// The steps of the start under way that a system has not done.
+pub(crate) fn pending_steps(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    audit: &mut Audit,
+    profiler: &mut Profiler,
+    member: &mut Member<'_>,
+) -> Result<()> {
+    for step in run.steps_of_start() {
+        if !journal.is_pending(step, member.idx()) {
+            continue;
+        }
+        run.check_interrupt()?;
+        audit.judge_sizes(run, journal, step)?;
+        if run.step(step).fills() {
+            profiler.record_rest(run, journal, &[&*member], step)?;
+            is_there(run, &mut member.up)?;
+        }
+        one_step(run, journal, member, step)?;
+        profiler.record_if_read(run, journal, &[&*member], step)?;
+        is_there(run, &mut member.up)?;
+    }
+    profiler.record_rest(run, journal, &[&*member], run.end_of_start())
+}
+
+/// An error where a server has ended while stacks were recorded, which tells of no server: it would
+/// cost the next step.
+fn is_there(run: &RunContext<'_>, up: &mut Up) -> Result<()> {
+    ensure!(!may_have_lost_servers(run) || up.answers(), GONE);
+    Ok(())
+}
+
+/// Whether something is done beside the steps that takes no notice of a server's end.
+pub(crate) fn may_have_lost_servers(run: &RunContext<'_>) -> bool {
+    run.plan.profiling.is_some() && !run.is_interrupted()
+}
