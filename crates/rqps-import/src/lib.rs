@@ -11,10 +11,12 @@ pub mod options;
 pub mod sysbench;
 
 mod clients;
+mod derived;
 mod folder;
 mod imports;
 mod iostat;
 mod number;
+mod recording;
 mod sheet;
 mod steps;
 mod system_dirs;

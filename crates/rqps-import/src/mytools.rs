@@ -15,6 +15,7 @@ pub mod qps;
 
 mod beside;
 mod raw;
+mod step_met;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -12,6 +12,7 @@ mod iibench;
 mod iibench_raw;
 mod odd_entries;
 mod raw;
+mod recordings;
 mod sysbench;
 mod tables;
 
