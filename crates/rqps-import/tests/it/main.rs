@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what tests share is outside of test functions")]
 
+mod agreeing_tables;
 mod beside;
 mod columns;
 mod contradicting_logs;

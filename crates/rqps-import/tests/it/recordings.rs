@@ -87,7 +87,7 @@ fn recordings_of_a_part_of_the_step() {
     expect_test::expect![[r#"
         x.my8043_a/sb.vm.scan.range100.pk1.dop8: its 20 samples, one each 10 seconds at most, are of less than half of the step's 600 seconds: its means are those of a part of the step.
 
-        x.my8043_a/sb.vm.scan.range100.pk1.dop8: its 119 samples, one each 1 seconds at most, are of less than half of the step's 600 seconds: its means are those of a part of the step."#]].assert_eq(&all.join("\n\n"));
+        x.my8043_a/sb.vm.scan.range100.pk1.dop8: its 119 samples, one each 1 second at most, are of less than half of the step's 600 seconds: its means are those of a part of the step."#]].assert_eq(&all.join("\n\n"));
 }
 
 #[test]
@@ -114,13 +114,13 @@ fn metrics_of_scripts_that_contradict_themselves_or_lack() {
     ];
     expect_test::expect![[r#"
         [Some(1.0), Some(0.01)]
-        Not taken over: x.my8043_a/sb.met.scan.range100.pk1.dop8, line 5: cs/s 2000 and cs/o 0.2 (a rate of 9945.2736 to 10055.2764) are not of o/s 1000: make it again.
+        Not taken over: x.my8043_a/sb.met.scan.range100.pk1.dop8, line 5: cs/s 2000 and cs/o 0.2 (a rate of 9945.27 to 10055.3) are not of o/s 1000: make it again.
 
         [Some(1.0), Some(0.01)]
-        Not taken over: x.my8043_a/sb.met.scan.range100.pk1.dop8, line 2: rMB/s 50 and rKB/o 0.102 (a rate of 484466.0194 to 507944.5545) are not of o/s 1000: make it again.
+        Not taken over: x.my8043_a/sb.met.scan.range100.pk1.dop8, line 2: rMB/s 50 and rKB/o 0.102 (a rate of 484466 to 507945) are not of o/s 1000: make it again.
 
         [Some(1.0), Some(0.01)]
-        Not taken over: x.my8043_a/sb.met.scan.range100.pk1.dop8, line 5: cs/s 12.6 and cs/o 2 (a rate of 6.2469 to 6.3532); cpu/s 2000 and cpu/o 0.0126 (a rate of 158638.2033 to 158822.1287) are not of o/s 1000: make it again.
+        Not taken over: x.my8043_a/sb.met.scan.range100.pk1.dop8, line 5: cs/s 12.6 and cs/o 2 (a rate of 6.24688 to 6.35318); cpu/s 2000 and cpu/o 0.0126 (a rate of 158638 to 158822) are not of o/s 1000: make it again.
 
         [Some(1.0), Some(0.01)]
         Not taken over: x.my8043_a/sb.met.scan.range100.pk1.dop8: it has no line of metrics below headings `samp`: make it again.
