@@ -20,8 +20,15 @@ impl Printed {
     }
 
     /// The least and the most that it can stand for: scripts round, and `bc` cuts digits off.
-    fn range(self) -> Range {
+    pub(crate) fn range(self) -> Range {
         Range { least: (self.value - self.unit).max(0.0), most: self.value + self.unit }
+    }
+}
+
+impl Printed {
+    /// Whether it is more than another, whatever digits lack.
+    pub(crate) fn is_above(self, other: Self) -> bool {
+        self.range().least > other.range().most
     }
 }
 
