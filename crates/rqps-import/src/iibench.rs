@@ -18,9 +18,11 @@ mod groups;
 mod line;
 mod log;
 mod raw;
+mod same_client;
 mod step;
 mod step_dir;
 mod summary;
+mod summary_check;
 mod table;
 mod totals;
 

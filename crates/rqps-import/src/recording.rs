@@ -19,6 +19,9 @@ const TOLD_SHARE: f64 = 1.1;
 /// Longest usual interval between samples.
 const MAX_INTERVAL_S: f64 = 10.0;
 
+/// Shortest step that tells an interval: recordings of shorter ones are longer than they by a good part.
+const MIN_STEP_S: f64 = 60.0;
+
 /// Who recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recorder {
@@ -96,7 +99,8 @@ pub(crate) fn short_notes(recordings: &[Recording]) -> Vec<String> {
     let short = recordings.iter().filter_map(|own| {
         let others = recordings
             .iter()
-            .filter(|other| (other.recorder, other.system()) == (own.recorder, own.system()));
+            .filter(|other| (other.recorder, other.system()) == (own.recorder, own.system()))
+            .filter(|other| other.step_s >= MIN_STEP_S);
         let densest_s = others.map(Recording::interval_s).fold(MAX_INTERVAL_S, f64::min);
         let interval_s = densest_s.max(1.0);
         own.is_short(interval_s).then(|| {

@@ -5,12 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::log::Log;
+use super::same_client::{ClientLog, check_clients};
 use super::step::StepName;
 use super::summary::Summary;
+use super::summary_check::{Logged, check_summary};
 use crate::Error;
 use crate::error::TextProblem;
 use crate::folder::{Folder, LeftOut, is_packed, read_text};
 use crate::iostat::{self, Found, Iostat};
+use crate::recording::{Recorder, Recording};
 use crate::vmstat::{self, Vmstat};
 
 /// How the logs of clients begin: `o.ib.dop2.1` is that of the first of two.
@@ -30,11 +33,11 @@ pub(super) struct StepDir {
     pub(super) n_cpus: Option<u32>,
     /// What was not taken over, and what is to be known of what was.
     pub(super) notes: Vec<String>,
+    /// The recordings that were taken.
+    pub(super) recordings: Vec<Recording>,
+    /// The logs as they are told apart.
+    pub(super) of_clients: Vec<ClientLog>,
 }
-
-/// How much longer than its longest client a step may be: clients start one after the other.
-const LONGER_SHARE: f64 = 1.05;
-const LONGER_S: f64 = 10.0;
 
 /// What a step is read with.
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +51,13 @@ pub(super) struct StepOptions<'o> {
 pub(super) struct Place<'p> {
     pub(super) folder: &'p Folder,
     pub(super) shown: &'p Path,
+}
+
+/// All logs of a step.
+struct StepLogs {
+    clients: u32,
+    logs: Vec<Log>,
+    of_clients: Vec<ClientLog>,
 }
 
 /// The logs of a number of clients: names by client.
@@ -141,16 +151,20 @@ impl Place<'_> {
     }
 
     /// All logs of the step.
-    fn logs(&self, step: &StepName) -> Result<(u32, Vec<Log>), Error> {
+    fn logs(&self, step: &StepName) -> Result<StepLogs, Error> {
         let (clients, names) = self.log_names()?;
         let mut logs = Vec::new();
+        let mut of_clients = Vec::new();
         for name in names.values() {
             let path = self.file(name);
             let Some(text) = self.text(name) else { continue };
-            let log = Log::parse(&text?).map_err(|flaw| flaw.in_file(&path))?;
+            let text = text?;
+            let log = Log::parse(&text).map_err(|flaw| flaw.in_file(&path))?;
             check_flags(&log, step).map_err(|problem| Error::file(&path, problem))?;
+            of_clients.push(ClientLog::new(path, &text));
             logs.push(log);
         }
+        check_clients(&of_clients)?;
         let known: BTreeSet<u32> = names.keys().copied().collect();
         let of_one_table =
             known == BTreeSet::from([1]) && logs.iter().all(|l| l.flags.creates_indexes);
@@ -161,7 +175,7 @@ impl Place<'_> {
             let path = self.file(&format!("{LOG}{clients}.{k}"));
             return Err(Error::file(&path, format!("{problem}: copy it, or run the step again")));
         }
-        Ok((clients, logs))
+        Ok(StepLogs { clients, logs, of_clients })
     }
 }
 
@@ -176,7 +190,7 @@ impl StepDir {
         options: StepOptions<'_>,
     ) -> Result<Self, Error> {
         let StepOptions { device, loaded } = options;
-        let (clients, logs) = place.logs(step)?;
+        let StepLogs { clients, logs, of_clients } = place.logs(step)?;
         let inserted = logs.iter().fold(0, |sum: u64, log| sum.saturating_add(log.end().inserted));
         let rows = match step.as_str() {
             "l.x" => loaded.map(|rows| rows.saturating_add(inserted)),
@@ -200,8 +214,46 @@ impl StepDir {
             });
             read.map_err(&mut note).ok()
         });
-        let is_needed = summary.is_none();
-        let vmstat = place.vmstat(&format!("o.vm.dop{clients}"), is_needed, &mut note);
+        // Clients start one second after the other.
+        let longest_s = logs.iter().map(|log| log.total_s).fold(0.0, f64::max);
+        let step_s = summary.as_ref().map_or(longest_s + f64::from(clients), |own| own.seconds);
+        let mut recordings = Vec::new();
+        let mut take = |name: &str, recorder: Recorder, n_samples: u32| {
+            let recording = Recording { shown: place.file(name), recorder, n_samples, step_s };
+            recording.check()?;
+            let longer = recording.longer_note();
+            recordings.push(recording);
+            Ok::<Option<String>, Error>(longer)
+        };
+        let mut longer = Vec::new();
+        let mut is_needed = summary.is_none();
+        let summary = summary.map(|mut summary| {
+            for problem in summary.leave_out_contradictions() {
+                note(Error::file(&place.file(&summary_name), problem));
+            }
+            match take(&summary_name, Recorder::Scripts, summary.n_samples) {
+                Ok(said) => longer.extend(said),
+                Err(problem) => {
+                    note(problem);
+                    summary.leave_out_means();
+                }
+            }
+            is_needed = !summary.has_means();
+            summary
+        });
+        let vm_name = format!("o.vm.dop{clients}");
+        let vmstat = place.vmstat(&vm_name, is_needed, &mut note);
+        let vmstat = vmstat.filter(|found| match take(&vm_name, Recorder::Vmstat, found.n) {
+            _ if !is_needed => true,
+            Ok(said) => {
+                longer.extend(said);
+                true
+            }
+            Err(problem) => {
+                note(problem);
+                false
+            }
+        });
         let io_name = format!("o.io.dop{clients}");
         let io = place.text(&io_name).and_then(|text| text.map_err(&mut note).ok());
         let n_cpus = io.as_deref().and_then(n_cpus);
@@ -209,13 +261,26 @@ impl StepDir {
             let found = iostat::parse(&text, device);
             place.iostat(found, &io_name, is_needed).map_err(&mut note).ok()?
         });
+        let iostat =
+            iostat.filter(|found| match take(&io_name, Recorder::Iostat, found.n_reports) {
+                _ if !is_needed => true,
+                Ok(said) => {
+                    longer.extend(said);
+                    true
+                }
+                Err(problem) => {
+                    note(problem);
+                    false
+                }
+            });
+        notes.extend(longer);
         for (log, k) in logs.iter().zip(1..) {
             if let Some((idx, error)) = &log.error {
                 let path = place.file(&format!("{LOG}{clients}.{k}"));
                 notes.push(format!("{}.", Error::line(&path, *idx, error.clone()).sentence()));
             }
         }
-        Ok(Self { clients, logs, summary, vmstat, iostat, n_cpus, notes })
+        Ok(Self { clients, logs, summary, vmstat, iostat, n_cpus, notes, recordings, of_clients })
     }
 }
 
@@ -250,51 +315,6 @@ fn check_flags(log: &Log, step: &StepName) -> Result<(), String> {
                     the step again with --query_threads"
                 .to_owned(),
         );
-    }
-    Ok(())
-}
-
-/// What a summary is held against.
-#[derive(Debug, Clone, Copy)]
-struct Logged<'l> {
-    logs: &'l [Log],
-    /// Rows that the clients inserted, or that were indexed; absent where these are not known.
-    rows: Option<u64>,
-}
-
-/// Whether a summary is that of these logs, and of one run.
-fn check_summary(summary: &Summary, logged: Logged<'_>) -> Result<(), String> {
-    let Logged { logs, rows } = logged;
-    let n_queries: u64 = logs.iter().map(|log| log.end().queries).sum();
-    let longest_s = logs.iter().map(|log| log.total_s).fold(0.0, f64::max);
-    let Summary { n_processes, seconds, rows_per_s, queries_per_s, .. } = *summary;
-    // Some awks print large sums with six digits; the scripts count whole seconds, and rows by process.
-    let is_close = |stated: f64, n: f64, slack: f64| (stated - n).abs() <= 1e-5 * n + slack;
-    let stated_rows = summary.rows.unwrap_or(rows_per_s * seconds);
-    let rate_slack = 0.06 * seconds;
-    let row_slack = rate_slack.max(n_processes as f64);
-    let is_same = is_close(summary.n_queries, n_queries as f64, 0.0)
-        && rows.is_none_or(|rows| is_close(stated_rows, rows as f64, row_slack))
-        && n_processes == logs.len() as u64
-        && seconds + 1.0 >= longest_s
-        && seconds <= longest_s * LONGER_SHARE + LONGER_S;
-    if !is_same {
-        let rows = rows.map_or("?".to_owned(), |rows| rows.to_string());
-        return Err(format!(
-            "it is of another run than the logs beside it: {n_processes} processes, {seconds} seconds, {} queries, \
-             {stated_rows} rows, and they have {}, {longest_s}, {n_queries}, {rows}; rates are computed from the logs",
-            summary.n_queries,
-            logs.len()
-        ));
-    }
-    let is_one_run = is_close(rows_per_s * seconds, stated_rows, rate_slack + n_processes as f64)
-        && is_close(queries_per_s * seconds, summary.n_queries, rate_slack);
-    if !is_one_run {
-        return Err(format!(
-            "its rates are not those of its counts: {stated_rows} rows and {} queries in {seconds} seconds are not \
-             {rows_per_s} and {queries_per_s} per second; rates are computed from the logs",
-            summary.n_queries
-        ));
     }
     Ok(())
 }

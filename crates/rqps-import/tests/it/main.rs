@@ -10,6 +10,7 @@ mod documented;
 mod flawed_logs;
 mod folders;
 mod iibench;
+mod iibench_beside;
 mod iibench_lines;
 mod iibench_raw;
 mod odd_entries;
