@@ -122,9 +122,10 @@ struct Seconds(f64);
 
 impl fmt::Display for Seconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tenths = (self.0 * 10.0).round() / 10.0;
-        let unit = if tenths == 1.0 { "second" } else { "seconds" };
-        write!(f, "{tenths} {unit}")
+        match ((self.0 * 10.0).round() / 10.0).to_string().as_str() {
+            "1" => f.write_str("1 second"),
+            tenths => write!(f, "{tenths} seconds"),
+        }
     }
 }
 

@@ -28,8 +28,8 @@ pub(super) enum Flaw {
     },
 }
 
-/// What is wrong with a line of a step. Where several columns are of one other rate than the stated one, and none of
-/// the stated one, the rate is wrong; else the columns are.
+/// What is wrong with a line of a step. Where columns are of one other rate than the figure, and none of the figure,
+/// the figure is wrong; else the columns are.
 pub(super) fn flaws(step: &StepName, value: impl Fn(&str) -> Option<Printed> + Copy) -> Vec<Flaw> {
     let mut flaws = Vec::new();
     let figure = figure_heading(step);
@@ -49,12 +49,12 @@ pub(super) fn flaws(step: &StepName, value: impl Fn(&str) -> Option<Printed> + C
             continue;
         }
         let told = format!("{} are not of {rate_head} {}", held.told(), rate.value);
-        if held.other_rate().is_some() {
+        if rate_head == figure && held.other_rate().is_some() {
             let swapped = swapped(&held, rate_head, value);
             return vec![Flaw::Figure(format!("{told}{swapped}: merge it again"))];
         }
         let heads: Vec<&str> = held.contradictions.iter().map(|one| one.per_operation).collect();
-        let text = format!("{told}: {} are left out; merge it again", heads.join(", "));
+        let text = format!("{told}: left out are {}; merge it again", heads.join(", "));
         flaws.push(Flaw::Columns { heads, text });
     }
     let size_head = if value("dbgb1").is_some() { "dbgb1" } else { "dbgb" };

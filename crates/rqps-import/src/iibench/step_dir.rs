@@ -10,7 +10,6 @@ use super::step::StepName;
 use super::summary::Summary;
 use super::summary_check::{Logged, check_summary};
 use crate::Error;
-use crate::error::TextProblem;
 use crate::folder::{Folder, LeftOut, is_packed, read_text};
 use crate::iostat::{self, Found, Iostat};
 use crate::recording::{Recorder, Recording};
@@ -84,40 +83,6 @@ impl Place<'_> {
         }))
     }
 
-    /// What vmstat printed. Where a summary has its means, they are not needed.
-    fn vmstat(&self, name: &str, is_needed: bool, note: &mut impl FnMut(Error)) -> Option<Vmstat> {
-        let path = self.file(name);
-        let read = self
-            .text(name)?
-            .and_then(|text| Vmstat::parse(&text).map_err(|why| why.in_file(&path)));
-        let found = read.map_err(&mut *note).ok()?;
-        if let Some(unfit) = found.and_then(|found| found.unfit).filter(|_| is_needed) {
-            note(unfit.problem().in_file(&path));
-        }
-        if found.is_none() && is_needed {
-            note(Error::file(&path, vmstat::ONLY_BOOT));
-        }
-        found
-    }
-
-    /// What iostat printed. A summary has the means of the device that the scripts were told.
-    fn iostat(
-        &self,
-        found: Result<Found, TextProblem>,
-        name: &str,
-        is_needed: bool,
-    ) -> Result<Option<Iostat>, Error> {
-        let path = self.file(name);
-        let problem = match found.map_err(|why| why.in_file(&path))? {
-            Found::Device(found) => return Ok(Some(found)),
-            Found::Nothing(missing) => missing.to_string(),
-            Found::Several(names) => {
-                format!("it has several devices ({}): name one with --device", names.join(", "))
-            }
-        };
-        if is_needed { Err(Error::file(&path, problem)) } else { Ok(None) }
-    }
-
     /// The names of the logs and how many clients they are of.
     fn log_names(&self) -> Result<(u32, LogNames), Error> {
         let mut by_clients: BTreeMap<u32, LogNames> = BTreeMap::new();
@@ -179,6 +144,113 @@ impl Place<'_> {
     }
 }
 
+/// What was recorded beside the logs, as far as it was read.
+struct Recorded<'p> {
+    place: &'p Place<'p>,
+    /// Seconds of the step.
+    step_s: f64,
+    notes: Vec<String>,
+    recordings: Vec<Recording>,
+}
+
+impl Recorded<'_> {
+    fn note(&mut self, problem: &Error) {
+        self.notes.push(crate::sheet::note(problem));
+    }
+
+    /// Whether a recording can be of the step. One that cannot is named.
+    fn take(&mut self, name: &str, recorder: Recorder, n_samples: u32) -> bool {
+        let (shown, step_s) = (self.place.file(name), self.step_s);
+        let recording = Recording { shown, recorder, n_samples, step_s };
+        match recording.check() {
+            Ok(()) => {
+                self.notes.extend(recording.longer_note());
+                self.recordings.push(recording);
+                true
+            }
+            Err(problem) => {
+                self.note(&problem);
+                false
+            }
+        }
+    }
+
+    /// The summary, where it is that of the logs, without what contradicts itself.
+    fn summary(&mut self, name: &str, logged: Logged<'_>) -> Option<Summary> {
+        let fit = |text: String| {
+            let summary = Summary::parse(&text)?;
+            check_summary(&summary, logged)?;
+            Ok(summary)
+        };
+        let path = self.place.file(name);
+        let read = self
+            .place
+            .text(name)?
+            .and_then(|text| fit(text).map_err(|problem: String| Error::file(&path, problem)));
+        let mut summary = read.map_err(|problem| self.note(&problem)).ok()?;
+        self.step_s = summary.seconds;
+        for problem in summary.leave_out_contradictions() {
+            self.note(&Error::file(&path, problem));
+        }
+        if summary.has_means() && !self.take(name, Recorder::Scripts, summary.n_samples) {
+            summary.leave_out_means();
+        }
+        Some(summary)
+    }
+
+    /// What vmstat printed. Where a summary has its means, they are not needed.
+    fn vmstat(&mut self, name: &str, is_needed: bool) -> Option<Vmstat> {
+        let path = self.place.file(name);
+        let text = self.place.text(name)?;
+        let read = text.and_then(|text| Vmstat::parse(&text).map_err(|why| why.in_file(&path)));
+        let found = read.map_err(|problem| self.note(&problem)).ok()?;
+        if !is_needed {
+            return found;
+        }
+        let Some(found) = found else {
+            self.note(&Error::file(&path, vmstat::ONLY_BOOT));
+            return None;
+        };
+        if let Some(unfit) = found.unfit {
+            self.note(&unfit.problem().in_file(&path));
+        }
+        self.take(name, Recorder::Vmstat, found.n).then_some(found)
+    }
+
+    /// What iostat printed, and how many CPUs it names. A summary has the means of the device that the scripts
+    /// were told.
+    fn iostat(
+        &mut self,
+        name: &str,
+        device: Option<&str>,
+        is_needed: bool,
+    ) -> (Option<Iostat>, Option<u32>) {
+        let Some(text) = self.place.text(name) else { return (None, None) };
+        let Ok(text) = text.map_err(|problem| self.note(&problem)) else { return (None, None) };
+        let n_cpus = n_cpus(&text);
+        let path = self.place.file(name);
+        let problem = match iostat::parse(&text, device).map_err(|why| why.in_file(&path)) {
+            Ok(Found::Device(found)) => {
+                let is_taken = !is_needed || self.take(name, Recorder::Iostat, found.n_reports);
+                return (is_taken.then_some(found), n_cpus);
+            }
+            // A file that cannot be read is named in any case.
+            Err(problem) => {
+                self.note(&problem);
+                return (None, n_cpus);
+            }
+            Ok(Found::Nothing(missing)) => missing.to_string(),
+            Ok(Found::Several(names)) => {
+                format!("it has several devices ({}): name one with --device", names.join(", "))
+            }
+        };
+        if is_needed {
+            self.note(&Error::file(&path, problem));
+        }
+        (None, n_cpus)
+    }
+}
+
 impl StepDir {
     /// Reads the folder of a step.
     ///
@@ -196,84 +268,19 @@ impl StepDir {
             "l.x" => loaded.map(|rows| rows.saturating_add(inserted)),
             _ => Some(inserted),
         };
-        let mut notes = Vec::new();
-        let mut note = |problem: Error| notes.push(crate::sheet::note(&problem));
-        for LeftOut { name, why } in place.folder.left_out(|name| name.starts_with("o.")) {
-            note(Error::file(&place.file(&name), why));
-        }
-        let summary_name = format!("o.res.dop{clients}");
-        let summary = place.text(&summary_name).and_then(|text| {
-            let fit = |text: String| {
-                let summary = Summary::parse(&text)?;
-                check_summary(&summary, Logged { logs: &logs, rows })?;
-                Ok(summary)
-            };
-            let read = text.and_then(|text| {
-                fit(text)
-                    .map_err(|problem: String| Error::file(&place.file(&summary_name), problem))
-            });
-            read.map_err(&mut note).ok()
-        });
         // Clients start one second after the other.
         let longest_s = logs.iter().map(|log| log.total_s).fold(0.0, f64::max);
-        let step_s = summary.as_ref().map_or(longest_s + f64::from(clients), |own| own.seconds);
-        let mut recordings = Vec::new();
-        let mut take = |name: &str, recorder: Recorder, n_samples: u32| {
-            let recording = Recording { shown: place.file(name), recorder, n_samples, step_s };
-            recording.check()?;
-            let longer = recording.longer_note();
-            recordings.push(recording);
-            Ok::<Option<String>, Error>(longer)
-        };
-        let mut longer = Vec::new();
-        let mut is_needed = summary.is_none();
-        let summary = summary.map(|mut summary| {
-            for problem in summary.leave_out_contradictions() {
-                note(Error::file(&place.file(&summary_name), problem));
-            }
-            match take(&summary_name, Recorder::Scripts, summary.n_samples) {
-                Ok(said) => longer.extend(said),
-                Err(problem) => {
-                    note(problem);
-                    summary.leave_out_means();
-                }
-            }
-            is_needed = !summary.has_means();
-            summary
-        });
-        let vm_name = format!("o.vm.dop{clients}");
-        let vmstat = place.vmstat(&vm_name, is_needed, &mut note);
-        let vmstat = vmstat.filter(|found| match take(&vm_name, Recorder::Vmstat, found.n) {
-            _ if !is_needed => true,
-            Ok(said) => {
-                longer.extend(said);
-                true
-            }
-            Err(problem) => {
-                note(problem);
-                false
-            }
-        });
-        let io_name = format!("o.io.dop{clients}");
-        let io = place.text(&io_name).and_then(|text| text.map_err(&mut note).ok());
-        let n_cpus = io.as_deref().and_then(n_cpus);
-        let iostat = io.and_then(|text| {
-            let found = iostat::parse(&text, device);
-            place.iostat(found, &io_name, is_needed).map_err(&mut note).ok()?
-        });
-        let iostat =
-            iostat.filter(|found| match take(&io_name, Recorder::Iostat, found.n_reports) {
-                _ if !is_needed => true,
-                Ok(said) => {
-                    longer.extend(said);
-                    true
-                }
-                Err(problem) => {
-                    note(problem);
-                    false
-                }
-            });
-        notes.extend(longer);
+        let step_s = longest_s + f64::from(clients);
+        let mut recorded = Recorded { place, step_s, notes: Vec::new(), recordings: Vec::new() };
+        for LeftOut { name, why } in place.folder.left_out(|name| name.starts_with("o.")) {
+            recorded.note(&Error::file(&place.file(&name), why));
+        }
+        let name = |kind: &str| format!("o.{kind}.dop{clients}");
+        let summary = recorded.summary(&name("res"), Logged { logs: &logs, rows });
+        let is_needed = summary.as_ref().is_none_or(|summary| !summary.has_means());
+        let vmstat = recorded.vmstat(&name("vm"), is_needed);
+        let (iostat, n_cpus) = recorded.iostat(&name("io"), device, is_needed);
+        let Recorded { mut notes, recordings, .. } = recorded;
         for (log, k) in logs.iter().zip(1..) {
             if let Some((idx, error)) = &log.error {
                 let path = place.file(&format!("{LOG}{clients}.{k}"));
