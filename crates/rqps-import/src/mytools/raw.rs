@@ -115,13 +115,8 @@ pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
     }
     sheet.notes.append(&mut told.notes);
     sheet.notes.extend(recording::short_notes(&told.recordings));
-    for name in &unknown {
-        let files = systems.iter().zip(&by_system).flat_map(|(system, entries)| {
-            let own = entries.iter().filter(|entry| entry.name == *name && entry.log.is_ok());
-            own.map(|entry| Path::new(&system.label).join(&entry.file))
-        });
-        let problems = files.map(|path| Error::UnknownClients { path });
-        sheet.notes.extend(problems.map(|problem| crate::sheet::note(&problem)));
+    for (system, entries) in systems.iter().zip(&by_system) {
+        sheet.notes.extend(unknown_clients(system, entries, &unknown));
     }
     crate::sheet::tell_apart(&mut sheet.steps, &own_names);
     sheet.notes.extend(skipped.iter().map(|(file, labels)| skipped_note(file, labels)));
@@ -227,6 +222,20 @@ fn logs(system: &SystemDir, skipped: &mut Skipped) -> Vec<LogEntry> {
         }
     }
     entries
+}
+
+/// Notes on a system's logs of steps whose numbers of clients nothing tells.
+fn unknown_clients<'e>(
+    system: &SystemDir,
+    entries: &'e [LogEntry],
+    unknown: &'e [FileName],
+) -> impl Iterator<Item = String> + use<'e> {
+    let label = system.label.clone();
+    let own = entries.iter().filter(|entry| entry.log.is_ok() && unknown.contains(&entry.name));
+    own.map(move |entry| {
+        let path = Path::new(&label).join(&entry.file);
+        crate::sheet::note(&Error::UnknownClients { path })
+    })
 }
 
 /// The seconds of `Warming up for 5 seconds...`.
