@@ -15,27 +15,29 @@
 mod digits;
 mod figures;
 mod groups;
+mod line;
 mod log;
 mod raw;
+mod same_client;
 mod step;
 mod step_dir;
 mod summary;
+mod summary_check;
+mod table;
 mod totals;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rqps_model::{Metric, Run, Sizes, Stated, Tool};
 
 use crate::folder::{Folder, LeftOut, read_text};
 use crate::mytools::run_name;
-use crate::number::{MAX_GB, parse_quantity, whole};
+use crate::number::whole;
 use crate::sheet::{self, Cell, Sheet, SheetStep};
 use crate::{Error, Imports, Options, clients};
 use groups::Group as Systems;
 use step::{StepName, figure_heading};
-
-/// How the tables begin.
-const TABLE: &str = "mrg.";
+use table::{Row, SkippedLine, TABLE, Table};
 
 /// The columns that are taken over, by their headings; reports have them under the same names.
 const COLUMNS: [&str; 20] = [
@@ -43,49 +45,8 @@ const COLUMNS: [&str; 20] = [
     "cspq", "cpupq", "dbgb1", "dbgb2", "rss", "maxop", "p50", "p99",
 ];
 
-/// What older tables call `dbgb1`.
-const OLD_SIZE: &str = "dbgb";
-
-/// The columns of gigabytes.
-const GB_COLUMNS: [&str; 4] = ["dbgb", "dbgb1", "dbgb2", "rss"];
-
 /// A gigabyte of the tables, which come from `du`: 2^30 bytes.
 const GB: f64 = (1_u64 << 30) as f64;
-
-/// One line.
-#[derive(Debug)]
-struct Row {
-    tag: String,
-    values: Vec<(String, f64)>,
-}
-
-impl Row {
-    fn get(&self, head: &str) -> Option<f64> {
-        self.values.iter().find(|(known, _)| known == head).map(|(_, value)| *value)
-    }
-
-    /// The value of one of [`COLUMNS`], whatever the table calls it.
-    fn column(&self, head: &str) -> Option<f64> {
-        let old = if head == "dbgb1" { self.get(OLD_SIZE) } else { None };
-        self.get(head).or(old)
-    }
-}
-
-/// A table.
-#[derive(Debug)]
-struct Table {
-    step: StepName,
-    path: PathBuf,
-    /// The lines between separators.
-    groups: Vec<Vec<Row>>,
-}
-
-impl Table {
-    /// Its name, in messages on other tables.
-    fn file_name(&self) -> String {
-        format!("{TABLE}{}", self.step.as_str())
-    }
-}
 
 /// The runs of a directory: one for each group of systems, whose first system is its base. Where every group is
 /// of one system, or the user names a base, all are one run.
@@ -111,8 +72,8 @@ pub fn import(dir: &Path, options: &Options) -> Result<Imports, Error> {
             imports.skipped.push(Error::file(&path, problem));
             continue;
         };
-        match read_text(&path).and_then(|text| parse(&text, figure_heading(&step), &path)) {
-            Ok(groups) => tables.push(Table { step, path, groups }),
+        match read_text(&path).and_then(|text| Table::parse(&text, step, &path)) {
+            Ok(table) => tables.push(table),
             Err(problem) => imports.skipped.push(problem),
         }
     }
@@ -124,6 +85,9 @@ pub fn import(dir: &Path, options: &Options) -> Result<Imports, Error> {
         };
     }
     imports.skipped.extend(folder.odd_names());
+    let mut tables = table::without_cuts(tables, &mut imports.skipped);
+    let lines: Vec<SkippedLine> =
+        tables.iter_mut().flat_map(|table| table.skipped.drain(..)).collect();
     tables.sort_by(|a, b| a.step.order().cmp(&b.step.order()));
     let clients = options.clients.or_else(|| clients::of_dir(dir)).filter(|n| *n > 0);
     let is_one = options.base.is_some();
@@ -140,7 +104,22 @@ pub fn import(dir: &Path, options: &Options) -> Result<Imports, Error> {
             Err(problem) => imports.skipped.push(problem),
         }
     }
+    lines.into_iter().for_each(|line| tell(line, &mut imports));
     imports.or_error(dir)
+}
+
+/// Notes a line that was not taken over in the runs of its system; else it is of none.
+fn tell(line: SkippedLine, imports: &mut Imports) {
+    let SkippedLine { tag, problem } = line;
+    let is_of = |run: &Run| run.systems.iter().any(|system| system.spec.label.as_str() == tag);
+    let mut is_told = false;
+    for run in imports.runs.iter_mut().filter(|run| is_of(run)) {
+        if let Some(imported) = &mut run.imported {
+            imported.notes.push(sheet::note(&problem));
+            is_told = true;
+        }
+    }
+    imports.skipped.extend((!is_told).then_some(problem));
 }
 
 /// Why there is nothing, and which directories have tables.
@@ -177,78 +156,6 @@ fn run(group: Systems, name: String, clients: u32, options: &Options) -> Result<
         sheet.steps.push(SheetStep { info: step.name.info(), clients, cells });
     }
     sheet.into_run(Tool::Iibench, options)
-}
-
-/// The lines of a table whose figures stand in the column `figure`, by group.
-fn parse(text: &str, figure: &str, path: &Path) -> Result<Vec<Vec<Row>>, Error> {
-    let mut heads: Vec<&str> = Vec::new();
-    let mut groups: Vec<Vec<Row>> = vec![Vec::new()];
-    for (idx, line) in text.lines().enumerate() {
-        let wrong = |problem: String| Error::line(path, idx, problem);
-        let fields: Vec<&str> =
-            line.split(['\t', ',']).map(str::trim).filter(|field| !field.is_empty()).collect();
-        match fields.as_slice() {
-            [] => continue,
-            ["-"] => {
-                groups.push(Vec::new());
-                continue;
-            }
-            [.., "tag"] => {
-                check_heads(&fields, figure).map_err(wrong)?;
-                heads = fields;
-                continue;
-            }
-            _ => {}
-        }
-        let (tag, fields) = fields.split_last().unwrap_or((&"", &[]));
-        let n = fields.len() + 1;
-        if heads.is_empty() {
-            let problem = "no headings above: begin with a line of them that ends in tag";
-            return Err(wrong(format!("{n} fields and {problem}")));
-        }
-        if n != heads.len() {
-            let problem = "an empty field is none, so write NA where there is no value";
-            return Err(wrong(format!("{n} fields below {} headings: {problem}", heads.len())));
-        }
-        let rows = groups.last_mut().ok_or_else(|| wrong("no group".to_owned()))?;
-        if rows.iter().any(|row| row.tag == *tag) {
-            return Err(wrong(format!(
-                "system {tag} comes twice: give each line a tag of its own"
-            )));
-        }
-        let mut values = Vec::new();
-        for (head, field) in heads.iter().zip(fields) {
-            let value = parse_quantity(field).map_err(|problem| {
-                wrong(format!("{head} of {tag}: {problem}; write NA where there is none"))
-            })?;
-            let is_huge = value.is_some_and(|value| value > MAX_GB);
-            if is_huge && GB_COLUMNS.contains(head) {
-                return Err(wrong(format!(
-                    "{head} of {tag}: {field} are too many gigabytes; write NA where there is none"
-                )));
-            }
-            values.extend(value.map(|value| ((*head).to_owned(), value)));
-        }
-        rows.push(Row { tag: (*tag).to_owned(), values });
-    }
-    groups.retain(|rows| !rows.is_empty());
-    if groups.is_empty() {
-        let problem = "it has no line of a system: merge its step again, or move it away";
-        return Err(Error::file(path, problem));
-    }
-    Ok(groups)
-}
-
-/// Headings of which each is there once, that of the figure among them.
-fn check_heads(heads: &[&str], figure: &str) -> Result<(), String> {
-    let repeated = heads.iter().enumerate().find(|(at, head)| heads[..*at].contains(head));
-    if let Some((_, head)) = repeated {
-        return Err(format!("heading {head} comes twice: take one of the columns out"));
-    }
-    if heads.contains(&figure) {
-        return Ok(());
-    }
-    Err(format!("no heading {figure}, whose column has the step's figures: merge its step again"))
 }
 
 /// One line as a cell; `None` without a figure.

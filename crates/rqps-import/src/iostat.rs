@@ -21,6 +21,8 @@ pub(crate) struct Iostat {
     pub(crate) read_kb_per_s: Option<f64>,
     /// KB written per second.
     pub(crate) written_kb_per_s: Option<f64>,
+    /// Reports that it rests on.
+    pub(crate) n_reports: u32,
 }
 
 /// What was read: averages of the device, or why there are none.
@@ -146,6 +148,7 @@ pub(crate) fn parse(text: &str, device: Option<&str>) -> Result<Found, TextProbl
         for value in [&mut sum.reads_per_s, &mut sum.read_kb_per_s, &mut sum.written_kb_per_s] {
             *value = value.map(|value| value / n);
         }
+        sum.n_reports = u32::try_from(measured.len()).unwrap_or(u32::MAX);
     }
     Ok(choose(devices, device))
 }
@@ -158,6 +161,7 @@ impl Iostat {
             reads_per_s: sum(self.reads_per_s, other.reads_per_s),
             read_kb_per_s: sum(self.read_kb_per_s, other.read_kb_per_s),
             written_kb_per_s: sum(self.written_kb_per_s, other.written_kb_per_s),
+            n_reports: self.n_reports,
         }
     }
 }

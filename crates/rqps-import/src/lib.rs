@@ -11,10 +11,13 @@ pub mod options;
 pub mod sysbench;
 
 mod clients;
+mod cut;
+mod derived;
 mod folder;
 mod imports;
 mod iostat;
 mod number;
+mod recording;
 mod sheet;
 mod steps;
 mod system_dirs;

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use rqps_model::{ErrorCount, Mark, Role, SeriesPoint, Slice, StatedResponse, Stream};
 
+use super::cell as stated_cell;
 use super::digits::rounded;
 use super::log::{Log, Second};
 use super::step::StepName;
 use super::step_dir::StepDir;
-use super::{Row, cell as stated_cell};
+use super::table::Row;
 use crate::number::whole;
 use crate::sheet::Cell;
 

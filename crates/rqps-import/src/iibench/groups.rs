@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::{Row, StepName, Table};
+use super::step::StepName;
+use super::table::{Row, Table};
 use crate::Error;
 
 /// Systems that are compared with the first of them.
@@ -182,7 +183,7 @@ pub(super) fn split_groups(
     let tables = if is_one { tables } else { refuse_misgrouped(tables, skipped) };
     let bases = Bases::from_tables(&tables);
     let mut groups: Vec<(String, Group)> = Vec::new();
-    for Table { step, path, groups: own } in tables {
+    for Table { step, path, groups: own, .. } in tables {
         for rows in own {
             let base = first(&rows).map_or("", |tag| bases.base_of(tag));
             let known = groups.iter().position(|(known, _)| is_one || known == base);

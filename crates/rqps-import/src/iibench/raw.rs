@@ -10,10 +10,12 @@ use std::path::{Path, PathBuf};
 use rqps_model::Tool;
 
 use super::figures::{self, Loaded};
+use super::same_client::{self, ClientLog};
 use super::step::StepName;
 use super::step_dir::{Place, StepDir, StepOptions, has_logs};
 use crate::folder::{Folder, is_packed};
 use crate::mytools::run_name;
+use crate::recording::{self, Recording};
 use crate::sheet::{self, Cell, Sheet, SheetStep};
 use crate::system_dirs::{SystemDir, SystemDirs};
 use crate::{Error, Imports, Options};
@@ -24,6 +26,13 @@ struct Measured {
     step: StepName,
     clients: u32,
     cell: Cell,
+}
+
+/// What is told of all steps together.
+#[derive(Default)]
+struct Told {
+    recordings: Vec<Recording>,
+    of_clients: Vec<ClientLog>,
 }
 
 /// Whether a folder is one system's: it has a folder of a step in it, which has logs or cannot be read.
@@ -57,9 +66,12 @@ pub(super) fn import(folder: &Folder, options: &Options) -> Result<Imports, Erro
     let name = run_name(&folder.dir, None, options);
     let mut sheet = Sheet { name, labels, notes, ..Sheet::default() };
     let mut all: Vec<Measured> = Vec::new();
+    let mut told = Told::default();
     for (idx, system) in systems.iter().enumerate() {
-        all.extend(measured(idx, system, options, &mut sheet));
+        all.extend(measured(idx, system, options, &mut sheet, &mut told));
     }
+    sheet.notes.extend(recording::short_notes(&told.recordings));
+    sheet.notes.extend(same_client::copy_notes(&told.of_clients));
     all.sort_by(|a, b| (a.step.order(), a.clients).cmp(&(b.step.order(), b.clients)));
     let n = systems.len();
     for Measured { system_idx, step, clients, cell } in all {
@@ -100,7 +112,13 @@ fn shorten(systems: &mut [SystemDir]) {
 }
 
 /// The steps of a system in their order. What cannot be taken over is noted in the sheet.
-fn measured(idx: usize, system: &SystemDir, options: &Options, sheet: &mut Sheet) -> Vec<Measured> {
+fn measured(
+    idx: usize,
+    system: &SystemDir,
+    options: &Options,
+    sheet: &mut Sheet,
+    told: &mut Told,
+) -> Vec<Measured> {
     let mut out = Vec::new();
     let mut steps: Vec<StepName> = Vec::new();
     for name in system.folder.names() {
@@ -127,6 +145,8 @@ fn measured(idx: usize, system: &SystemDir, options: &Options, sheet: &mut Sheet
             }
         };
         sheet.notes.extend(dir.notes.iter().cloned());
+        told.recordings.extend(dir.recordings.iter().cloned());
+        told.of_clients.extend(dir.of_clients.iter().cloned());
         if let Some(dbms) = dir.logs.iter().find_map(|log| log.flags.dbms) {
             sheet.drivers.entry(system.label.clone()).or_insert(dbms);
         }

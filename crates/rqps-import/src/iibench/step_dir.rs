@@ -5,12 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::log::Log;
+use super::same_client::{ClientLog, check_clients};
 use super::step::StepName;
 use super::summary::Summary;
+use super::summary_check::{Logged, check_summary};
 use crate::Error;
-use crate::error::TextProblem;
 use crate::folder::{Folder, LeftOut, is_packed, read_text};
 use crate::iostat::{self, Found, Iostat};
+use crate::recording::{Recorder, Recording};
 use crate::vmstat::{self, Vmstat};
 
 /// How the logs of clients begin: `o.ib.dop2.1` is that of the first of two.
@@ -30,11 +32,11 @@ pub(super) struct StepDir {
     pub(super) n_cpus: Option<u32>,
     /// What was not taken over, and what is to be known of what was.
     pub(super) notes: Vec<String>,
+    /// The recordings that were taken.
+    pub(super) recordings: Vec<Recording>,
+    /// The logs as they are told apart.
+    pub(super) of_clients: Vec<ClientLog>,
 }
-
-/// How much longer than its longest client a step may be: clients start one after the other.
-const LONGER_SHARE: f64 = 1.05;
-const LONGER_S: f64 = 10.0;
 
 /// What a step is read with.
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +50,13 @@ pub(super) struct StepOptions<'o> {
 pub(super) struct Place<'p> {
     pub(super) folder: &'p Folder,
     pub(super) shown: &'p Path,
+}
+
+/// All logs of a step.
+struct StepLogs {
+    clients: u32,
+    logs: Vec<Log>,
+    of_clients: Vec<ClientLog>,
 }
 
 /// The logs of a number of clients: names by client.
@@ -72,40 +81,6 @@ impl Place<'_> {
             Error::File { problem, .. } => Error::File { path: self.file(name), problem },
             other => other,
         }))
-    }
-
-    /// What vmstat printed. Where a summary has its means, they are not needed.
-    fn vmstat(&self, name: &str, is_needed: bool, note: &mut impl FnMut(Error)) -> Option<Vmstat> {
-        let path = self.file(name);
-        let read = self
-            .text(name)?
-            .and_then(|text| Vmstat::parse(&text).map_err(|why| why.in_file(&path)));
-        let found = read.map_err(&mut *note).ok()?;
-        if let Some(unfit) = found.and_then(|found| found.unfit).filter(|_| is_needed) {
-            note(unfit.problem().in_file(&path));
-        }
-        if found.is_none() && is_needed {
-            note(Error::file(&path, vmstat::ONLY_BOOT));
-        }
-        found
-    }
-
-    /// What iostat printed. A summary has the means of the device that the scripts were told.
-    fn iostat(
-        &self,
-        found: Result<Found, TextProblem>,
-        name: &str,
-        is_needed: bool,
-    ) -> Result<Option<Iostat>, Error> {
-        let path = self.file(name);
-        let problem = match found.map_err(|why| why.in_file(&path))? {
-            Found::Device(found) => return Ok(Some(found)),
-            Found::Nothing(missing) => missing.to_string(),
-            Found::Several(names) => {
-                format!("it has several devices ({}): name one with --device", names.join(", "))
-            }
-        };
-        if is_needed { Err(Error::file(&path, problem)) } else { Ok(None) }
     }
 
     /// The names of the logs and how many clients they are of.
@@ -141,16 +116,20 @@ impl Place<'_> {
     }
 
     /// All logs of the step.
-    fn logs(&self, step: &StepName) -> Result<(u32, Vec<Log>), Error> {
+    fn logs(&self, step: &StepName) -> Result<StepLogs, Error> {
         let (clients, names) = self.log_names()?;
         let mut logs = Vec::new();
+        let mut of_clients = Vec::new();
         for name in names.values() {
             let path = self.file(name);
             let Some(text) = self.text(name) else { continue };
-            let log = Log::parse(&text?).map_err(|flaw| flaw.in_file(&path))?;
+            let text = text?;
+            let log = Log::parse(&text).map_err(|flaw| flaw.in_file(&path))?;
             check_flags(&log, step).map_err(|problem| Error::file(&path, problem))?;
+            of_clients.push(ClientLog::new(path, &text));
             logs.push(log);
         }
+        check_clients(&of_clients)?;
         let known: BTreeSet<u32> = names.keys().copied().collect();
         let of_one_table =
             known == BTreeSet::from([1]) && logs.iter().all(|l| l.flags.creates_indexes);
@@ -161,7 +140,114 @@ impl Place<'_> {
             let path = self.file(&format!("{LOG}{clients}.{k}"));
             return Err(Error::file(&path, format!("{problem}: copy it, or run the step again")));
         }
-        Ok((clients, logs))
+        Ok(StepLogs { clients, logs, of_clients })
+    }
+}
+
+/// What was recorded beside the logs, as far as it was read.
+struct Recorded<'p> {
+    place: &'p Place<'p>,
+    /// Seconds of the step.
+    step_s: f64,
+    notes: Vec<String>,
+    recordings: Vec<Recording>,
+}
+
+impl Recorded<'_> {
+    fn note(&mut self, problem: &Error) {
+        self.notes.push(crate::sheet::note(problem));
+    }
+
+    /// Whether a recording can be of the step. One that cannot is named.
+    fn take(&mut self, name: &str, recorder: Recorder, n_samples: u32) -> bool {
+        let (shown, step_s) = (self.place.file(name), self.step_s);
+        let recording = Recording { shown, recorder, n_samples, step_s };
+        match recording.check() {
+            Ok(()) => {
+                self.notes.extend(recording.longer_note());
+                self.recordings.push(recording);
+                true
+            }
+            Err(problem) => {
+                self.note(&problem);
+                false
+            }
+        }
+    }
+
+    /// The summary, where it is that of the logs, without what contradicts itself.
+    fn summary(&mut self, name: &str, logged: Logged<'_>) -> Option<Summary> {
+        let fit = |text: String| {
+            let summary = Summary::parse(&text)?;
+            check_summary(&summary, logged)?;
+            Ok(summary)
+        };
+        let path = self.place.file(name);
+        let read = self
+            .place
+            .text(name)?
+            .and_then(|text| fit(text).map_err(|problem: String| Error::file(&path, problem)));
+        let mut summary = read.map_err(|problem| self.note(&problem)).ok()?;
+        self.step_s = summary.seconds;
+        for problem in summary.leave_out_contradictions() {
+            self.note(&Error::file(&path, problem));
+        }
+        if summary.has_means() && !self.take(name, Recorder::Scripts, summary.n_samples) {
+            summary.leave_out_means();
+        }
+        Some(summary)
+    }
+
+    /// What vmstat printed. Where a summary has its means, they are not needed.
+    fn vmstat(&mut self, name: &str, is_needed: bool) -> Option<Vmstat> {
+        let path = self.place.file(name);
+        let text = self.place.text(name)?;
+        let read = text.and_then(|text| Vmstat::parse(&text).map_err(|why| why.in_file(&path)));
+        let found = read.map_err(|problem| self.note(&problem)).ok()?;
+        if !is_needed {
+            return found;
+        }
+        let Some(found) = found else {
+            self.note(&Error::file(&path, vmstat::ONLY_BOOT));
+            return None;
+        };
+        if let Some(unfit) = found.unfit {
+            self.note(&unfit.problem().in_file(&path));
+        }
+        self.take(name, Recorder::Vmstat, found.n).then_some(found)
+    }
+
+    /// What iostat printed, and how many CPUs it names. A summary has the means of the device that the scripts
+    /// were told.
+    fn iostat(
+        &mut self,
+        name: &str,
+        device: Option<&str>,
+        is_needed: bool,
+    ) -> (Option<Iostat>, Option<u32>) {
+        let Some(text) = self.place.text(name) else { return (None, None) };
+        let Ok(text) = text.map_err(|problem| self.note(&problem)) else { return (None, None) };
+        let n_cpus = n_cpus(&text);
+        let path = self.place.file(name);
+        let problem = match iostat::parse(&text, device).map_err(|why| why.in_file(&path)) {
+            Ok(Found::Device(found)) => {
+                let is_taken = !is_needed || self.take(name, Recorder::Iostat, found.n_reports);
+                return (is_taken.then_some(found), n_cpus);
+            }
+            // A file that cannot be read is named in any case.
+            Err(problem) => {
+                self.note(&problem);
+                return (None, n_cpus);
+            }
+            Ok(Found::Nothing(missing)) => missing.to_string(),
+            Ok(Found::Several(names)) => {
+                format!("it has several devices ({}): name one with --device", names.join(", "))
+            }
+        };
+        if is_needed {
+            self.note(&Error::file(&path, problem));
+        }
+        (None, n_cpus)
     }
 }
 
@@ -176,46 +262,32 @@ impl StepDir {
         options: StepOptions<'_>,
     ) -> Result<Self, Error> {
         let StepOptions { device, loaded } = options;
-        let (clients, logs) = place.logs(step)?;
+        let StepLogs { clients, logs, of_clients } = place.logs(step)?;
         let inserted = logs.iter().fold(0, |sum: u64, log| sum.saturating_add(log.end().inserted));
         let rows = match step.as_str() {
             "l.x" => loaded.map(|rows| rows.saturating_add(inserted)),
             _ => Some(inserted),
         };
-        let mut notes = Vec::new();
-        let mut note = |problem: Error| notes.push(crate::sheet::note(&problem));
+        // Clients start one second after the other.
+        let longest_s = logs.iter().map(|log| log.total_s).fold(0.0, f64::max);
+        let step_s = longest_s + f64::from(clients);
+        let mut recorded = Recorded { place, step_s, notes: Vec::new(), recordings: Vec::new() };
         for LeftOut { name, why } in place.folder.left_out(|name| name.starts_with("o.")) {
-            note(Error::file(&place.file(&name), why));
+            recorded.note(&Error::file(&place.file(&name), why));
         }
-        let summary_name = format!("o.res.dop{clients}");
-        let summary = place.text(&summary_name).and_then(|text| {
-            let fit = |text: String| {
-                let summary = Summary::parse(&text)?;
-                check_summary(&summary, Logged { logs: &logs, rows })?;
-                Ok(summary)
-            };
-            let read = text.and_then(|text| {
-                fit(text)
-                    .map_err(|problem: String| Error::file(&place.file(&summary_name), problem))
-            });
-            read.map_err(&mut note).ok()
-        });
-        let is_needed = summary.is_none();
-        let vmstat = place.vmstat(&format!("o.vm.dop{clients}"), is_needed, &mut note);
-        let io_name = format!("o.io.dop{clients}");
-        let io = place.text(&io_name).and_then(|text| text.map_err(&mut note).ok());
-        let n_cpus = io.as_deref().and_then(n_cpus);
-        let iostat = io.and_then(|text| {
-            let found = iostat::parse(&text, device);
-            place.iostat(found, &io_name, is_needed).map_err(&mut note).ok()?
-        });
+        let name = |kind: &str| format!("o.{kind}.dop{clients}");
+        let summary = recorded.summary(&name("res"), Logged { logs: &logs, rows });
+        let is_needed = summary.as_ref().is_none_or(|summary| !summary.has_means());
+        let vmstat = recorded.vmstat(&name("vm"), is_needed);
+        let (iostat, n_cpus) = recorded.iostat(&name("io"), device, is_needed);
+        let Recorded { mut notes, recordings, .. } = recorded;
         for (log, k) in logs.iter().zip(1..) {
             if let Some((idx, error)) = &log.error {
                 let path = place.file(&format!("{LOG}{clients}.{k}"));
                 notes.push(format!("{}.", Error::line(&path, *idx, error.clone()).sentence()));
             }
         }
-        Ok(Self { clients, logs, summary, vmstat, iostat, n_cpus, notes })
+        Ok(Self { clients, logs, summary, vmstat, iostat, n_cpus, notes, recordings, of_clients })
     }
 }
 
@@ -250,51 +322,6 @@ fn check_flags(log: &Log, step: &StepName) -> Result<(), String> {
                     the step again with --query_threads"
                 .to_owned(),
         );
-    }
-    Ok(())
-}
-
-/// What a summary is held against.
-#[derive(Debug, Clone, Copy)]
-struct Logged<'l> {
-    logs: &'l [Log],
-    /// Rows that the clients inserted, or that were indexed; absent where these are not known.
-    rows: Option<u64>,
-}
-
-/// Whether a summary is that of these logs, and of one run.
-fn check_summary(summary: &Summary, logged: Logged<'_>) -> Result<(), String> {
-    let Logged { logs, rows } = logged;
-    let n_queries: u64 = logs.iter().map(|log| log.end().queries).sum();
-    let longest_s = logs.iter().map(|log| log.total_s).fold(0.0, f64::max);
-    let Summary { n_processes, seconds, rows_per_s, queries_per_s, .. } = *summary;
-    // Some awks print large sums with six digits; the scripts count whole seconds, and rows by process.
-    let is_close = |stated: f64, n: f64, slack: f64| (stated - n).abs() <= 1e-5 * n + slack;
-    let stated_rows = summary.rows.unwrap_or(rows_per_s * seconds);
-    let rate_slack = 0.06 * seconds;
-    let row_slack = rate_slack.max(n_processes as f64);
-    let is_same = is_close(summary.n_queries, n_queries as f64, 0.0)
-        && rows.is_none_or(|rows| is_close(stated_rows, rows as f64, row_slack))
-        && n_processes == logs.len() as u64
-        && seconds + 1.0 >= longest_s
-        && seconds <= longest_s * LONGER_SHARE + LONGER_S;
-    if !is_same {
-        let rows = rows.map_or("?".to_owned(), |rows| rows.to_string());
-        return Err(format!(
-            "it is of another run than the logs beside it: {n_processes} processes, {seconds} seconds, {} queries, \
-             {stated_rows} rows, and they have {}, {longest_s}, {n_queries}, {rows}; rates are computed from the logs",
-            summary.n_queries,
-            logs.len()
-        ));
-    }
-    let is_one_run = is_close(rows_per_s * seconds, stated_rows, rate_slack + n_processes as f64)
-        && is_close(queries_per_s * seconds, summary.n_queries, rate_slack);
-    if !is_one_run {
-        return Err(format!(
-            "its rates are not those of its counts: {stated_rows} rows and {} queries in {seconds} seconds are not \
-             {rows_per_s} and {queries_per_s} per second; rates are computed from the logs",
-            summary.n_queries
-        ));
     }
     Ok(())
 }

@@ -15,7 +15,28 @@
 use std::collections::BTreeMap;
 
 use super::digits::rounded;
-use crate::number::{MAX_GB, MAX_SECONDS, check_range, parse_number, parse_quantity};
+use crate::derived::{Pair, Printed, hold};
+use crate::number::{MAX_GB, MAX_SECONDS, check_range, parse_number, parse_quantity, whole};
+
+/// Values by insert and what they are made from.
+const BY_INSERT: [Pair; 6] = [
+    Pair::new("cs/s", "cs/q"),
+    Pair::new("cpu/s", "cpu/q"),
+    Pair::new("r/s", "r/i"),
+    Pair::of_mb("rMB/s", "rKB/i"),
+    Pair::new("w/s", "w/i"),
+    Pair::of_mb("wMB/s", "wKB/i"),
+];
+
+/// The same by query.
+const BY_QUERY: [Pair; 6] = [
+    Pair::new("cs/s", "cs/q"),
+    Pair::new("cpu/s", "cpu/q"),
+    Pair::new("r/s", "r/q"),
+    Pair::of_mb("rMB/s", "rKB/q"),
+    Pair::new("w/s", "w/q"),
+    Pair::of_mb("wMB/s", "wKB/q"),
+];
 
 /// What a summary has.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -29,12 +50,14 @@ pub(super) struct Summary {
     pub(super) n_queries: f64,
     pub(super) queries_per_s: f64,
     /// By heading what stands below `normalized by insert rate`.
-    by_insert: BTreeMap<String, f64>,
+    by_insert: BTreeMap<String, Printed>,
     /// By heading what stands below `normalized by query rate`.
-    by_query: BTreeMap<String, f64>,
+    by_query: BTreeMap<String, Printed>,
+    /// Most samples of vmstat or iostat that its means rest on; 0 where it does not tell them.
+    pub(super) n_samples: u32,
     /// Tables and indexes, and the data directory, GB.
-    pub(super) database_gb: Option<f64>,
-    pub(super) data_dir_gb: Option<f64>,
+    database_gb: Option<Printed>,
+    data_dir_gb: Option<Printed>,
     /// Resident memory of the server, GB.
     pub(super) rss_gb: Option<f64>,
     max_insert_s: Option<f64>,
@@ -105,7 +128,10 @@ impl Summary {
                 let values =
                     if part == Part::ByInsert { &mut self.by_insert } else { &mut self.by_query };
                 let pairs = heads.iter().enumerate();
-                values.extend(pairs.filter_map(|(at, h)| Some(((*h).to_owned(), number(at)?))));
+                let printed = |at: usize| Printed::parse(words.get(at)?);
+                let n = printed(0).map_or(0, |n| u32::try_from(whole(n.value)).unwrap_or(u32::MAX));
+                self.n_samples = self.n_samples.max(n);
+                values.extend(pairs.filter_map(|(at, h)| Some(((*h).to_owned(), printed(at)?))));
             }
             Part::MaxInsert => self.max_insert_s = self.max_insert_s.or(number(0)),
             Part::MaxQuery => self.max_query_s = self.max_query_s.or(number(0)),
@@ -114,9 +140,10 @@ impl Summary {
     }
 
     fn take_other(&mut self, words: &[&str], number: impl Fn(usize) -> Option<f64>) {
+        let size = || Printed::parse(words.get(1)?).filter(|gb| gb.value <= MAX_GB);
         match words.first() {
-            Some(&"dbGB") => self.database_gb = number(1).filter(|gb| *gb <= MAX_GB),
-            Some(&"dbdirGB") => self.data_dir_gb = number(1).filter(|gb| *gb <= MAX_GB),
+            Some(&"dbGB") => self.database_gb = size(),
+            Some(&"dbdirGB") => self.data_dir_gb = size(),
             // `50th, 5 / 10 = 4349 insert, 4299 delete, 0 query`
             Some(&"50th,") => self.take_reached("p50", number),
             Some(&"99th,") => self.take_reached("p99", number),
@@ -136,6 +163,48 @@ impl Summary {
         self.reached.entry(name).or_insert_with(|| [number(5), number(9)]);
     }
 
+    /// Whether it has means of vmstat and iostat.
+    pub(super) fn has_means(&self) -> bool {
+        !self.by_insert.is_empty() || !self.by_query.is_empty()
+    }
+
+    /// Leaves out the means of vmstat and iostat.
+    pub(super) fn leave_out_means(&mut self) {
+        self.by_insert.clear();
+        self.by_query.clear();
+    }
+
+    /// Leaves out what contradicts itself; what that is, in words.
+    pub(super) fn leave_out_contradictions(&mut self) -> Vec<String> {
+        let mut problems = Vec::new();
+        for (means, rate_head, pairs) in
+            [(&self.by_insert, "ips", &BY_INSERT[..]), (&self.by_query, "qps", &BY_QUERY[..])]
+        {
+            let Some(rate) = means.get(rate_head) else { continue };
+            let held = hold(pairs, *rate, |head| means.get(head).copied());
+            if !held.contradictions.is_empty() {
+                problems.push(format!(
+                    "{} are not of {rate_head} {}: the means of vmstat and iostat are left out; make it again",
+                    held.told(),
+                    rate.value
+                ));
+            }
+        }
+        if !problems.is_empty() {
+            self.leave_out_means();
+        }
+        if let (Some(tables), Some(dir)) = (self.database_gb, self.data_dir_gb)
+            && tables.is_above(dir)
+        {
+            problems.push(format!(
+                "dbGB {} are more than dbdirGB {}, the directory that holds them: both are left out",
+                tables.value, dir.value
+            ));
+            (self.database_gb, self.data_dir_gb) = (None, None);
+        }
+        problems
+    }
+
     /// The columns of merged tables, by their headings, as far as they are there. `n_cpus` is of the host.
     pub(super) fn columns(&self, is_query: bool, n_cpus: Option<u32>) -> Vec<(&'static str, f64)> {
         let (own, rate) = if is_query {
@@ -143,9 +212,9 @@ impl Summary {
         } else {
             (&self.by_insert, self.rows_per_s)
         };
-        let own = |head: &str| own.get(head).copied();
+        let own = |head: &str| own.get(head).map(|printed| printed.value);
         let per = |what: &str| own(&format!("{what}/{}", if is_query { 'q' } else { 'i' }));
-        let by_insert = |head: &str| self.by_insert.get(head).copied();
+        let by_insert = |head: &str| self.by_insert.get(head).map(|printed| printed.value);
         let max = if is_query { self.max_query_s } else { self.max_insert_s };
         let reached = |name: &str| self.reached.get(name).and_then(|r| r[usize::from(is_query)]);
         let cpu_us = own("cpu/s").zip(n_cpus).filter(|_| rate > 0.0);
@@ -169,8 +238,8 @@ impl Summary {
             ("cpups", own("cpu/s")),
             ("cspq", own("cs/q")),
             ("cpupq", cpu_us.map(|us| rounded("cpupq", us))),
-            ("dbgb1", self.database_gb),
-            ("dbgb2", self.data_dir_gb),
+            ("dbgb1", self.database_gb.map(|gb| gb.value)),
+            ("dbgb2", self.data_dir_gb.map(|gb| gb.value)),
             ("rss", self.rss_gb),
             ("maxop", max),
             ("p50", reached("p50")),

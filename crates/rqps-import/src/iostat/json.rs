@@ -56,5 +56,6 @@ fn device(disk: &Value, name: &str) -> Result<Iostat, String> {
         reads_per_s: number("r/s").or_else(|| number("r")).transpose()?,
         read_kb_per_s: Some(find(&READ, &READ_OF_11)?),
         written_kb_per_s: Some(find(&WRITTEN, &WRITTEN_OF_11)?),
+        n_reports: 0,
     })
 }

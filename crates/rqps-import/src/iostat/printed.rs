@@ -45,6 +45,7 @@ impl Columns {
             reads_per_s: self.reads.map(|at| plain(words[at])).transpose()?,
             read_kb_per_s: Some(kb(self.read)?),
             written_kb_per_s: Some(kb(self.written)?),
+            n_reports: 0,
         })
     }
 }

@@ -5,14 +5,45 @@ use std::path::{Path, PathBuf};
 
 use rqps_model::Metric;
 
+use super::step_met::StepMet;
 use crate::folder::{Folder, read_text};
 use crate::iostat::{self, Found};
 use crate::number::six_digits;
+use crate::recording::{Recorder, Recording};
 use crate::vmstat::{self, Vmstat};
 use crate::{Error, Options};
 
 /// How far the rate of metrics may be from that of the log.
 const RATE_SHARE: f64 = 0.05;
+
+/// Metrics that vmstat tells.
+const OF_VMSTAT: [Metric; 2] = [Metric::HostCpuShare, Metric::ContextSwitches];
+
+/// Metrics that iostat tells.
+const OF_IOSTAT: [Metric; 3] = [Metric::Reads, Metric::ReadKb, Metric::WrittenKb];
+
+/// What was recorded beside a log.
+#[derive(Debug, Default)]
+pub(super) struct Recorded {
+    /// Metrics, in the field's order.
+    pub(super) metrics: Vec<(Metric, f64)>,
+    /// The recordings that they are from.
+    pub(super) recordings: Vec<Recording>,
+}
+
+impl Recorded {
+    fn has_any(&self, metrics: &[Metric]) -> bool {
+        self.metrics.iter().any(|(metric, _)| metrics.contains(metric))
+    }
+
+    /// Takes a recording that can be of the step.
+    fn take(&mut self, recording: Recording, notes: &mut Vec<String>) -> Result<(), Error> {
+        recording.check()?;
+        notes.extend(recording.longer_note());
+        self.recordings.push(recording);
+        Ok(())
+    }
+}
 
 /// A file beside a log.
 struct FileText {
@@ -28,6 +59,8 @@ pub(super) struct Beside<'b> {
     pub(super) suffix: &'b str,
     /// QPS of the log.
     pub(super) rate: f64,
+    /// Seconds of the step with its warm-up; 0 where the log does not tell them.
+    pub(super) step_s: f64,
     pub(super) options: &'b Options,
 }
 
@@ -39,40 +72,76 @@ impl Beside<'_> {
         Some(FileText { shown: Path::new(self.label).join(name), text: read_text(&path) })
     }
 
-    /// The metrics, in the field's order. A file that cannot be read is named in a note.
-    pub(super) fn metrics(&self, notes: &mut Vec<String>) -> Vec<(Metric, f64)> {
-        let mut note = |problem: Error| notes.push(crate::sheet::note(&problem));
-        if let Some(FileText { shown, text }) = self.text("met") {
-            let read = text.and_then(|text| of_met(&text, &shown));
-            match read.and_then(|metrics| self.of_same_run(metrics, &shown)) {
-                Ok(metrics) => return metrics,
-                Err(problem) => note(problem),
-            }
+    /// What the files tell. A file that cannot be read, or is not of the step, is named in a note.
+    pub(super) fn read(&self, notes: &mut Vec<String>) -> Recorded {
+        let mut recorded = Recorded::default();
+        match self.of_scripts(&mut recorded, notes) {
+            Some(Ok(metrics)) => recorded.metrics = metrics,
+            Some(Err(problem)) => notes.push(crate::sheet::note(&problem)),
+            None => {}
         }
         if self.rate <= 0.0 {
-            return Vec::new();
+            return recorded;
         }
-        let mut out = Vec::new();
-        if let Some(FileText { shown, text }) = self.text("vm") {
-            match text.and_then(|text| Vmstat::parse(&text).map_err(|why| why.in_file(&shown))) {
-                Ok(Some(found)) => {
-                    let unfit = found.unfit.map(|unfit| unfit.problem().in_file(&shown));
-                    unfit.into_iter().for_each(&mut note);
-                    out.push((Metric::HostCpuShare, six_digits(found.cpu_pct / self.rate)));
-                    out.push((
-                        Metric::ContextSwitches,
-                        six_digits(found.switches_per_s / self.rate),
-                    ));
-                }
-                Ok(None) => note(Error::file(&shown, vmstat::ONLY_BOOT)),
-                Err(problem) => note(problem),
+        if !recorded.has_any(&OF_VMSTAT) {
+            let found = self.vmstat(&mut recorded, notes);
+            recorded.metrics.extend(found);
+        }
+        if !recorded.has_any(&OF_IOSTAT) {
+            let found = self.storage(&mut recorded, notes);
+            recorded.metrics.extend(found);
+        }
+        if !recorded.metrics.is_empty() && !recorded.has_any(&[Metric::Rate]) {
+            recorded.metrics.push((Metric::Rate, self.rate));
+        }
+        let place = |metric: &Metric| Metric::STATED.iter().position(|known| known == metric);
+        recorded.metrics.sort_by_key(|(metric, _)| place(metric));
+        recorded
+    }
+
+    /// The metrics that the scripts made, where their file is there.
+    fn of_scripts(
+        &self,
+        recorded: &mut Recorded,
+        notes: &mut Vec<String>,
+    ) -> Option<Result<Vec<(Metric, f64)>, Error>> {
+        let FileText { shown, text } = self.text("met")?;
+        let read = text.and_then(|text| StepMet::parse(&text, &shown)).and_then(|met| {
+            let metrics = self.of_same_run(met.metrics, &shown)?;
+            recorded.take(self.recording(&shown, Recorder::Scripts, met.n_samples), notes)?;
+            notes.extend(met.problems.iter().map(crate::sheet::note));
+            Ok(metrics)
+        });
+        Some(read)
+    }
+
+    fn recording(&self, shown: &Path, recorder: Recorder, n_samples: u32) -> Recording {
+        Recording { shown: shown.to_path_buf(), recorder, n_samples, step_s: self.step_s }
+    }
+
+    /// What vmstat printed.
+    fn vmstat(&self, recorded: &mut Recorded, notes: &mut Vec<String>) -> Vec<(Metric, f64)> {
+        let Some(FileText { shown, text }) = self.text("vm") else { return Vec::new() };
+        let read = text.and_then(|text| {
+            let found = Vmstat::parse(&text).map_err(|why| why.in_file(&shown))?;
+            let found = found.ok_or_else(|| Error::file(&shown, vmstat::ONLY_BOOT))?;
+            recorded.take(self.recording(&shown, Recorder::Vmstat, found.n), notes)?;
+            Ok(found)
+        });
+        match read {
+            Ok(found) => {
+                let unfit = found.unfit.map(|unfit| unfit.problem().in_file(&shown));
+                notes.extend(unfit.as_ref().map(crate::sheet::note));
+                vec![
+                    (Metric::HostCpuShare, six_digits(found.cpu_pct / self.rate)),
+                    (Metric::ContextSwitches, six_digits(found.switches_per_s / self.rate)),
+                ]
+            }
+            Err(problem) => {
+                notes.push(crate::sheet::note(&problem));
+                Vec::new()
             }
         }
-        out.extend(self.storage(notes));
-        if !out.is_empty() {
-            out.push((Metric::Rate, self.rate));
-        }
-        out
     }
 
     /// The metrics, if they are of the run that the log is of.
@@ -97,11 +166,17 @@ impl Beside<'_> {
     }
 
     /// What iostat printed.
-    fn storage(&self, notes: &mut Vec<String>) -> Vec<(Metric, f64)> {
+    fn storage(&self, recorded: &mut Recorded, notes: &mut Vec<String>) -> Vec<(Metric, f64)> {
         let Some(FileText { shown, text }) = self.text("io") else { return Vec::new() };
         let device = self.options.device.as_deref();
-        let found =
-            text.and_then(|text| iostat::parse(&text, device).map_err(|why| why.in_file(&shown)));
+        let found = text.and_then(|text| {
+            let found = iostat::parse(&text, device).map_err(|why| why.in_file(&shown))?;
+            if let Found::Device(of_device) = &found {
+                let recording = self.recording(&shown, Recorder::Iostat, of_device.n_reports);
+                recorded.take(recording, notes)?;
+            }
+            Ok(found)
+        });
         match found {
             Ok(Found::Device(found)) => [
                 (Metric::Reads, found.reads_per_s),
@@ -133,44 +208,4 @@ impl Beside<'_> {
             }
         }
     }
-}
-
-/// Reads `sb.met.*`: two tables of one line, of iostat and of vmstat, each below its headings.
-///
-/// ```text
-/// samp    r/s     rMB/s   w/s     wMB/s   r/o     rKB/o   wKB/o   o/s
-/// 600     0.1     0.0     12.3    0.1     0.000   0.001   0.004   24575
-/// samp    cs/s    cpu/s   cs/o    cpu/o
-/// 600     94023   12.6    3.826   0.000514
-/// ```
-fn of_met(text: &str, path: &Path) -> Result<Vec<(Metric, f64)>, Error> {
-    let mut found: Vec<(Metric, f64)> = Vec::new();
-    let mut heads: Vec<&str> = Vec::new();
-    for (idx, line) in text.lines().enumerate() {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        if words.first() == Some(&"samp") {
-            heads = words;
-            continue;
-        }
-        let heads = std::mem::take(&mut heads);
-        if !words.is_empty() && !heads.is_empty() && words.len() != heads.len() {
-            let (n, wanted) = (words.len(), heads.len());
-            let problem = format!("{n} fields below {wanted} headings: make it again");
-            return Err(Error::line(path, idx, problem));
-        }
-        for (head, word) in heads.iter().zip(words) {
-            let Some(metric) = Metric::STATED.into_iter().find(|m| m.heading() == *head) else {
-                continue;
-            };
-            let value = crate::number::parse_quantity(word);
-            let value = value.map_err(|problem| Error::line(path, idx, problem))?;
-            if found.iter().any(|(known, _)| *known == metric) {
-                let problem = format!("heading {head} comes twice: take one of the columns out");
-                return Err(Error::line(path, idx, problem));
-            }
-            found.extend(value.map(|value| (metric, value)));
-        }
-    }
-    found.sort_by_key(|(metric, _)| Metric::STATED.iter().position(|m| m == metric));
-    Ok(found)
 }

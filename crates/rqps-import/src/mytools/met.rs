@@ -16,6 +16,7 @@ use std::path::Path;
 use rqps_model::Metric;
 
 use crate::Error;
+use crate::cut::{cut_problem, unended_idx, unended_problem, whole_name};
 use crate::number::parse_quantity;
 use crate::steps::{FileName, FileStep};
 
@@ -29,6 +30,8 @@ pub struct Met {
     pub(crate) steps: Vec<MetStep>,
     /// Lines that were not taken over.
     pub(crate) skipped: Vec<Error>,
+    /// The last line (from 0), where it has no end and a system of the last step.
+    unended_idx: Option<usize>,
 }
 
 /// Those of one step.
@@ -85,7 +88,12 @@ impl Met {
                 continue;
             }
             let skipped = |problem: String| Error::line(path, idx, problem);
+            let is_unended = unended_idx(text) == Some(idx);
             if let Some(step) = headed(line) {
+                if is_unended {
+                    met.skipped.push(skipped(unended_problem()));
+                    continue;
+                }
                 if met.of(&step.step).is_some() {
                     return Err(skipped(format!("step {} comes twice", step.step.row_name())));
                 }
@@ -106,6 +114,7 @@ impl Met {
                 },
                 (line, Part::Absolute(columns)) => {
                     problem = met.add(line, &columns).err();
+                    met.unended_idx = (is_unended && problem.is_none()).then_some(idx);
                     Part::Absolute(columns)
                 }
                 (_, Part::Relative) => Part::Relative,
@@ -123,6 +132,35 @@ impl Met {
         }
         met.order_labels();
         Ok(met)
+    }
+
+    /// Leaves out the last line where it ends within its label. Systems of other files are `known`.
+    pub(super) fn leave_out_cut(&mut self, known: &[String], path: &Path) {
+        let Some(idx) = self.unended_idx.take() else { return };
+        let Some((last, before)) = self.steps.split_last_mut() else { return };
+        let Some(((label, _), others)) = last.systems.split_last() else { return };
+        let own = before.iter().flat_map(|step| &step.systems).chain(others);
+        let own = own.map(|(label, _)| label.as_str());
+        let whole = whole_name(label, own.chain(known.iter().map(String::as_str)));
+        let Some(problem) = whole.map(|whole| cut_problem(label, whole)) else { return };
+        self.skipped.push(Error::line(path, idx, problem));
+        let label = label.clone();
+        last.systems.pop();
+        self.labels.retain(|known| *known != label);
+        self.order_labels();
+    }
+
+    /// Leaves out metrics of a step on some systems.
+    pub(super) fn leave_out(&mut self, step: &FileStep, is_out: impl Fn(&str) -> bool) {
+        let own = self.steps.iter_mut().filter(|known| known.step == *step);
+        own.for_each(|step| step.systems.retain(|(label, _)| !is_out(label)));
+    }
+
+    /// Leaves out all metrics, and steps but those of the QPS: the numbers of clients stay.
+    pub(super) fn leave_out_all(&mut self, has_qps: impl Fn(&FileStep) -> bool) {
+        self.steps.retain(|step| has_qps(&step.step));
+        self.steps.iter_mut().for_each(|step| step.systems.clear());
+        self.labels.clear();
     }
 
     /// Takes the order of a step that has all systems, and sees whether all others have it.

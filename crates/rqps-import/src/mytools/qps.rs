@@ -5,7 +5,9 @@ use std::path::Path;
 use rqps_model::Metric;
 
 use super::met::Met;
+use super::rates::is_other;
 use crate::Error;
+use crate::cut::{cut_problem, unended_idx, unended_problem, whole_name};
 use crate::number::parse_quantity;
 use crate::steps::FileStep;
 
@@ -17,11 +19,11 @@ pub struct Qps {
     pub(crate) rows: Vec<Row>,
     /// Lines that were not taken over.
     pub(crate) skipped: Vec<Error>,
+    /// What is to be known of lines that were taken.
+    pub(crate) notes: Vec<String>,
+    /// The last line (from 0), where it has no end and its step is the last.
+    unended_idx: Option<usize>,
 }
-
-/// How far a rate of the metrics may be from the QPS of the same step, as a share and for rounding.
-const RATE_SHARE: f64 = 0.02;
-const RATE_SLACK: f64 = 1.0;
 
 /// What to do where the systems of columns are not known.
 const LABELS_REMEDY: &str = "write lines `col-1 : LABEL` above its steps, or put the table with tabs (qps.abs.GROUP.tsv) beside it";
@@ -67,6 +69,11 @@ pub(crate) struct Row {
 }
 
 impl Qps {
+    /// A table without a step.
+    pub(super) fn of_labels(labels: Vec<String>) -> Self {
+        Self { labels, ..Self::default() }
+    }
+
     /// Reads the form with tabs: lines `col-1 : LABEL`, a line of headings, then a line per step whose
     /// name comes last. Other lines are skipped and named.
     ///
@@ -99,9 +106,38 @@ impl Qps {
                 }
                 fields = sorted;
             }
+            let n_before = table.rows.len();
             table.take(step, &fields, place)?;
+            let is_last = unended_idx(text) == Some(idx) && table.rows.len() > n_before;
+            table.unended_idx = is_last.then_some(idx);
         }
         table.checked(path)
+    }
+
+    /// The table without a last line that ends within the name of its step. Steps of other files are `known`.
+    ///
+    /// # Errors
+    /// A table that has no other line of a step.
+    pub(super) fn without_cut(mut self, known: &[String], path: &Path) -> Result<Self, Error> {
+        let Some((idx, (last, rows))) = self.unended_idx.take().zip(self.rows.split_last()) else {
+            return Ok(self);
+        };
+        let name = last.step.row_name();
+        let is_own = |known: &str| rows.iter().any(|row| row.step.row_name() == known);
+        let whole = whole_name(&name, known.iter().map(String::as_str));
+        let whole = whole.filter(|whole| !is_own(whole)).map(|whole| cut_problem(&name, whole));
+        let lacks_range = last.step.range.is_none()
+            && !rows.is_empty()
+            && rows.iter().all(|row| row.step.range.is_some());
+        let unended = (lacks_range && !known.contains(&name)).then(unended_problem);
+        if let Some(problem) = whole.or(unended) {
+            self.rows.pop();
+            self.skipped.push(Error::line(path, idx, problem));
+        } else if !known.contains(&name) {
+            let note = format!("its line has no end, so that {name} may lack digits or letters");
+            self.notes.push(format!("{}.", Error::line(path, idx, note)));
+        }
+        self.checked(path)
     }
 
     /// Reads the form with commas: the step's name, then a value per system. Labels stand above it as in the
@@ -136,6 +172,7 @@ impl Qps {
             }
             table.take(step, &fields, place)?;
         }
+        table.unended_idx = unended_idx(text);
         let table = table.checked(path)?;
         match given {
             CsvLabels::Metrics(met) if legends.is_empty() => table.check_metrics(met, path),
@@ -151,7 +188,7 @@ impl Qps {
                 let metrics = step.metrics_of(label);
                 let rate = metrics.iter().find(|(metric, _)| *metric == Metric::Rate);
                 let Some((value, rate)) = value.zip(rate.map(|(_, rate)| *rate)) else { continue };
-                if (value - rate).abs() > RATE_SHARE * value.max(rate) + RATE_SLACK {
+                if is_other(value, rate) {
                     let name = row.step.row_name();
                     let problem = format!(
                         "step {name} has {value} in the column of {label}, whose metrics beside it say {rate} (o/s): \
@@ -238,6 +275,9 @@ impl Qps {
             }
             return Err(format!("{n} values where there are {wanted} systems"));
         }
+        if values.is_empty() {
+            return Err("neither a label nor a line of values".to_owned());
+        }
         let step = FileStep::of_row(step.trim());
         if step.family.is_empty() || step.family.starts_with(|c: char| c.is_ascii_digit()) {
             return Err(format!("{:?} is no name of a step", step.family));
@@ -260,12 +300,29 @@ impl Qps {
         Err(first.unwrap_or_else(none))
     }
 
+    /// A table with commas ends with a value, which may lack digits where its line has no end.
+    pub(super) fn with_unended_note(mut self, path: &Path) -> Self {
+        if let Some((idx, row)) = self.unended_idx.take().zip(self.rows.last()) {
+            let name = row.step.row_name();
+            let note =
+                format!("its line has no end, so that the last value of {name} may lack digits");
+            self.notes.push(format!("{}.", Error::line(path, idx, note)));
+        }
+        self
+    }
+
     /// Adds the steps that only `other`, which is at `path`, has of the same systems.
     ///
     /// # Errors
     /// A step with other figures in `other`.
     pub(crate) fn add_steps(&mut self, other: Self, path: &Path) -> Result<(), Error> {
+        let is_told = |row: &Row| self.of(&row.step).is_some_and(|own| own.values == row.values);
+        let other = match other.rows.last().is_some_and(is_told) {
+            true => other,
+            false => other.with_unended_note(path),
+        };
         self.skipped.extend(other.skipped);
+        self.notes.extend(other.notes);
         for row in other.rows {
             match self.of(&row.step) {
                 Some(own) if own.values == row.values => {}
@@ -305,13 +362,10 @@ impl Line<'_> {
     }
 }
 
-/// The base that a table of relative QPS names above its labels; notes may stand before it.
-pub(crate) fn parse_base(text: &str, path: &Path) -> Result<String, Error> {
-    let base = text.lines().find_map(|line| line.trim().strip_prefix("Relative to:"));
-    let base = base.map(str::trim).filter(|label| !label.is_empty());
-    base.map(str::to_owned).ok_or_else(|| {
-        Error::file(path, "it has no line `Relative to: LABEL`: the first system is the base")
-    })
+/// The labels that lines `col-1 : LABEL` name.
+pub(super) fn legend_labels(text: &str) -> Vec<String> {
+    let legends = text.lines().filter_map(|line| Legend::parse(line.trim_end_matches(',')));
+    legends.map(|legend| legend.label.to_owned()).collect()
 }
 
 /// `col-2 : LABEL`.

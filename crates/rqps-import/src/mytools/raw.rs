@@ -9,6 +9,7 @@ use rqps_model::{Slice, Stated};
 use super::beside::Beside;
 use super::{is_table, run_name};
 use crate::folder::{Folder, LeftOut, is_packed, read_text};
+use crate::recording::{self, Recording};
 use crate::sheet::{Sheet, SheetStep};
 use crate::steps::{FileName, Names};
 use crate::sysbench::Log;
@@ -36,6 +37,15 @@ struct LogEntry {
     name: FileName,
     file: String,
     log: Result<Log, String>,
+    /// Seconds before the measured time in which sysbench warmed up.
+    warm_up_s: f64,
+}
+
+/// What is to be known of the steps, and the recordings beside them.
+#[derive(Default)]
+struct Told {
+    notes: Vec<String>,
+    recordings: Vec<Recording>,
 }
 
 /// The systems of a folder: itself, or each of its directories with such files.
@@ -73,6 +83,7 @@ pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
     }
     let known = Names::new()?;
     let (mut own_names, mut unknown) = (Vec::new(), Vec::new());
+    let mut told = Told::default();
     for name in names {
         let of_dir = clients::of_dir(dir);
         let own = |entry: &LogEntry| entry.clients(&name, options).or(of_dir);
@@ -93,8 +104,8 @@ pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
                 let entry = entries.iter().find(is_of_row);
                 let log = entry.and_then(|entry| Some((entry, entry.log.as_ref().ok()?)));
                 let slice = log.map(|(entry, log)| {
-                    entry.note_other_clients(system, options, &mut sheet.notes);
-                    slice(system, &entry.file, log, options, &mut sheet.notes)
+                    entry.note_other_clients(system, options, &mut told.notes);
+                    slice(system, entry, log, options, &mut told)
                 });
                 cells.push(slice.map(Into::into));
             }
@@ -102,13 +113,10 @@ pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
             own_names.push(name.own_name());
         }
     }
-    for name in &unknown {
-        let files = systems.iter().zip(&by_system).flat_map(|(system, entries)| {
-            let own = entries.iter().filter(|entry| entry.name == *name && entry.log.is_ok());
-            own.map(|entry| Path::new(&system.label).join(&entry.file))
-        });
-        let problems = files.map(|path| Error::UnknownClients { path });
-        sheet.notes.extend(problems.map(|problem| crate::sheet::note(&problem)));
+    sheet.notes.append(&mut told.notes);
+    sheet.notes.extend(recording::short_notes(&told.recordings));
+    for (system, entries) in systems.iter().zip(&by_system) {
+        sheet.notes.extend(unknown_clients(system, entries, &unknown));
     }
     crate::sheet::tell_apart(&mut sheet.steps, &own_names);
     sheet.notes.extend(skipped.iter().map(|(file, labels)| skipped_note(file, labels)));
@@ -194,8 +202,12 @@ fn logs(system: &SystemDir, skipped: &mut Skipped) -> Vec<LogEntry> {
             continue;
         }
         let Some(path) = system.folder.path(file) else { continue };
+        let mut warm_up_s = 0.0;
         let log = match read_text(&path) {
-            Ok(text) => Log::parse(&text),
+            Ok(text) => {
+                warm_up_s = warm_up_seconds(&text);
+                Log::parse(&text)
+            }
             Err(Error::File { problem, .. }) => Err(problem),
             Err(problem) => Err(problem.sentence()),
         };
@@ -206,10 +218,32 @@ fn logs(system: &SystemDir, skipped: &mut Skipped) -> Vec<LogEntry> {
         match log {
             Err(why) if why == NO_LOG => {}
             Ok(_) if is_twice => skip("another log is of the same step: move one away".to_owned()),
-            log => entries.push(LogEntry { name, file: file.to_owned(), log }),
+            log => entries.push(LogEntry { name, file: file.to_owned(), log, warm_up_s }),
         }
     }
     entries
+}
+
+/// Notes on a system's logs of steps whose numbers of clients nothing tells.
+fn unknown_clients<'e>(
+    system: &SystemDir,
+    entries: &'e [LogEntry],
+    unknown: &'e [FileName],
+) -> impl Iterator<Item = String> + use<'e> {
+    let label = system.label.clone();
+    let own = entries.iter().filter(|entry| entry.log.is_ok() && unknown.contains(&entry.name));
+    own.map(move |entry| {
+        let path = Path::new(&label).join(&entry.file);
+        crate::sheet::note(&Error::UnknownClients { path })
+    })
+}
+
+/// The seconds of `Warming up for 5 seconds...`.
+fn warm_up_seconds(text: &str) -> f64 {
+    let of_line = |line: &str| {
+        line.strip_prefix("Warming up for ")?.split_whitespace().next()?.parse::<u32>().ok()
+    };
+    text.lines().find_map(of_line).map_or(0.0, f64::from)
 }
 
 /// `Not taken over: x.my8043_a/sb.o.pgvac: this is no log of sysbench.`
@@ -224,25 +258,29 @@ fn skipped_note(file: &SkippedFile, labels: &[String]) -> String {
 /// One step on one system by its log and what was recorded beside it.
 fn slice(
     system: &SystemDir,
-    file: &str,
+    entry: &LogEntry,
     log: &Log,
     options: &Options,
-    notes: &mut Vec<String>,
+    told: &mut Told,
 ) -> Slice {
+    let file = &entry.file;
     for flaw in &log.flaws {
-        notes.push(format!("{}/{file}: {flaw}.", system.label));
+        told.notes.push(format!("{}/{file}: {flaw}.", system.label));
     }
     let mut slice = log.to_slice();
-    let metrics = Beside {
+    let measured_s = slice.duration_ns as f64 / 1e9;
+    let recorded = Beside {
         folder: &system.folder,
         label: &system.label,
         suffix: file.strip_prefix(OUTPUT).unwrap_or_default(),
         rate: slice.figure(),
+        step_s: if measured_s > 0.0 { measured_s + entry.warm_up_s } else { 0.0 },
         options,
     }
-    .metrics(notes);
+    .read(&mut told.notes);
+    told.recordings.extend(recorded.recordings);
     if let Some(stated) = &mut slice.stated {
-        *stated = Stated { metrics, ..std::mem::take(stated) };
+        *stated = Stated { metrics: recorded.metrics, ..std::mem::take(stated) };
     }
     slice
 }

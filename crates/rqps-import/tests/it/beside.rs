@@ -159,7 +159,7 @@ fn packed_files_beside_others() {
 #[test]
 fn metrics_of_a_step_with_one_heading_twice() {
     let name = "x.my8043_a/sb.o.scan.range100.pk1.dop8";
-    let met = "samp\tr/o\tr/o\n600\t1\t2\n";
+    let met = "samp\tr/o\tr/o\n10\t1\t2\n";
     let folder = Folder::new(
         "raw",
         &[(name, &*log(1000)), ("x.my8043_a/sb.met.scan.range100.pk1.dop8", met)],
@@ -186,17 +186,17 @@ fn metrics_that_do_not_fit_the_log() {
         let stated = run.steps[0].systems[0].slices[0].stated.as_ref().unwrap();
         format!("{:?} {}", stated.get(Metric::Reads), notes(&run).join(" "))
     };
-    assert_eq!(told("samp\tr/o\to/s\n600\t1\t1010\n"), "Some(1.0) ");
+    assert_eq!(told("samp\tr/o\to/s\n10\t1\t1010\n"), "Some(1.0) ");
     let prefix = "None Not taken over: x.my8043_a/sb.met.scan.range100.pk1.dop8";
     assert_eq!(
-        told("samp\tr/o\to/s\n600\t1\t2000\n"),
+        told("samp\tr/o\to/s\n10\t1\t2000\n"),
         format!(
             "{prefix}: it is of another run than the log beside it: 2000 operations per second (o/s), and the log \
              has 1000: make it again."
         )
     );
     assert_eq!(
-        told("samp\tr/s\tr/o\to/s\n600\t1\t1000\n"),
+        told("samp\tr/s\tr/o\to/s\n10\t1\t1000\n"),
         format!("{prefix}, line 2: 3 fields below 4 headings: make it again.")
     );
 }

@@ -11,29 +11,29 @@ use crate::folders::gzip;
 use crate::{data, options, told};
 
 const FOLDER: &str = "ib-raw.2u";
-const MYSQL: &str = "20m.my8043_rel.cz12a";
-const POSTGRES: &str = "20m.pg174.x10a";
+pub(crate) const MYSQL: &str = "20m.my8043_rel.cz12a";
+pub(crate) const POSTGRES: &str = "20m.pg174.x10a";
 
 /// A copy of the folder that a test changes.
-struct Copy(tempfile::TempDir);
+pub(crate) struct Copy(tempfile::TempDir);
 
 impl Copy {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         copy(&data(FOLDER), dir.path());
         Self(dir)
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    fn edit(&self, name: &str, change: impl FnOnce(String) -> String) {
+    pub(crate) fn edit(&self, name: &str, change: impl FnOnce(String) -> String) {
         let text = fs::read_to_string(self.path(name)).unwrap();
         fs::write(self.path(name), change(text)).unwrap();
     }
 
-    fn import(&self) -> Run {
+    pub(crate) fn import(&self) -> Run {
         let named = Options { name: Some("ib".to_owned()), ..options("ib") };
         let mut imports = iibench::import(self.0.path(), &named).unwrap();
         assert!(imports.skipped.is_empty(), "{:?}", imports.skipped);
@@ -56,12 +56,12 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn notes(run: &Run) -> String {
+pub(crate) fn notes(run: &Run) -> String {
     run.imported.as_ref().unwrap().notes.join("\n")
 }
 
 /// Which steps each system has.
-fn taken(run: &Run) -> String {
+pub(crate) fn taken(run: &Run) -> String {
     let of = |idx: usize| {
         let steps = run.steps.iter().filter(|step| !step.systems[idx].slices.is_empty());
         steps.map(|step| step.info.name.as_str()).collect::<Vec<_>>().join(" ")

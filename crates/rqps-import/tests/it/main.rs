@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what tests share is outside of test functions")]
 
+mod agreeing_tables;
 mod beside;
 mod columns;
 mod contradicting_logs;
@@ -9,9 +10,12 @@ mod documented;
 mod flawed_logs;
 mod folders;
 mod iibench;
+mod iibench_beside;
+mod iibench_lines;
 mod iibench_raw;
 mod odd_entries;
 mod raw;
+mod recordings;
 mod sysbench;
 mod tables;
 

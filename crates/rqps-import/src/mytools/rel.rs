@@ -1,0 +1,117 @@
+//! Tables of ratios, `qps.rel.GROUP.tsv`: which system is the base. Ratios are computed anew from the QPS, and held
+//! against those of the table.
+
+use std::path::Path;
+
+use super::qps::{Qps, Row};
+use super::rates::last_digit;
+use crate::Error;
+
+/// A table of ratios.
+#[derive(Debug)]
+pub(super) struct Rel {
+    /// The system that its first line names.
+    pub(super) base: String,
+    /// Its ratios, where it has lines of them.
+    ratios: Option<Qps>,
+}
+
+/// A ratio of the table and what the QPS give.
+struct Difference {
+    step: String,
+    label: String,
+    stated: f64,
+    found: f64,
+}
+
+/// Ratios that were held against a base.
+#[derive(Default)]
+struct Held {
+    n_compared: usize,
+    differences: Vec<Difference>,
+}
+
+impl Rel {
+    /// Reads the table. Notes may stand above its first line.
+    ///
+    /// # Errors
+    /// A table that names no base.
+    pub(super) fn parse(text: &str, path: &Path) -> Result<Self, Error> {
+        let base = text.lines().find_map(|line| line.trim().strip_prefix("Relative to:"));
+        let base = base.map(str::trim).filter(|label| !label.is_empty());
+        let base = base.map(str::to_owned).ok_or_else(|| {
+            Error::file(path, "it has no line `Relative to: LABEL`: the first system is the base")
+        })?;
+        Ok(Self { base, ratios: Qps::parse_tsv(text, path).ok() })
+    }
+
+    /// The names of its steps.
+    pub(super) fn step_names(&self) -> impl Iterator<Item = String> {
+        self.ratios.iter().flat_map(|ratios| &ratios.rows).map(|row| row.step.row_name())
+    }
+
+    /// Whether its ratios are those of the QPS to its base.
+    ///
+    /// # Errors
+    /// Systems, steps and ratios that are not those of the QPS.
+    pub(super) fn check(&self, qps: &Qps, path: &Path) -> Result<(), Error> {
+        let Some(ratios) = self.ratios.as_ref().filter(|_| !qps.rows.is_empty()) else {
+            return Ok(());
+        };
+        let refused = |problem: String| {
+            Err(Error::file(path, format!("{problem}; ratios are those of the QPS")))
+        };
+        if let Some(label) = ratios.labels.iter().find(|label| !qps.labels.contains(label)) {
+            return refused(format!("its system {label} is none of the table of QPS"));
+        }
+        if let Some(row) = ratios.rows.iter().find(|row| qps.of(&row.step).is_none()) {
+            let name = row.step.row_name();
+            return refused(format!("its step {name} is none of the table of QPS"));
+        }
+        let Held { n_compared, differences } = held(ratios, qps, &self.base);
+        let Some(first) = differences.first() else { return Ok(()) };
+        let is_of = |base: &&String| {
+            let other = held(ratios, qps, base);
+            other.differences.is_empty() && other.n_compared >= n_compared
+        };
+        if let Some(other) = qps.labels.iter().filter(|label| **label != self.base).find(is_of) {
+            return refused(format!(
+                "its ratios are those to {other}, and its first line says {}, which is the base",
+                self.base
+            ));
+        }
+        let Difference { step, label, stated, found } = first;
+        refused(format!(
+            "{} of its {n_compared} ratios are not those of the QPS: step {step} of {label} has {stated}, and the QPS \
+             give {found:.4}",
+            differences.len()
+        ))
+    }
+}
+
+/// Holds ratios against the QPS over those of a base.
+fn held(ratios: &Qps, qps: &Qps, base: &str) -> Held {
+    let all: Vec<Option<f64>> = ratios.rows.iter().flat_map(|row| row.values.clone()).collect();
+    let last_of_ratios = last_digit(&all);
+    let mut held = Held::default();
+    for row in &ratios.rows {
+        let Some(own) = qps.of(&row.step) else { continue };
+        let Some(of_base) = qps.value(own, base).filter(|value| *value > 0.0) else { continue };
+        for (label, stated) in ratios.labels.iter().zip(&row.values) {
+            let Some((stated, value)) = stated.zip(qps.value(own, label)) else { continue };
+            held.n_compared += 1;
+            let found = value / of_base;
+            if (stated - found).abs() > last_of_ratios + slack(own, found, of_base) {
+                let step = row.step.row_name();
+                held.differences.push(Difference { step, label: label.clone(), stated, found });
+            }
+        }
+    }
+    held
+}
+
+/// How far a ratio may be off by the digits that the QPS lack. `bc` cuts digits off, so that a whole one may lack.
+fn slack(row: &Row, ratio: f64, of_base: f64) -> f64 {
+    let last = last_digit(&row.values);
+    last * (1.0 + ratio) / (of_base - last).max(last) + 1e-9
+}
