@@ -5,12 +5,14 @@
 mod beside;
 mod columns;
 mod contradicting_logs;
+mod contradicting_times;
 mod documented;
 mod flawed_logs;
 mod folders;
 mod iibench;
 mod iibench_raw;
 mod odd_entries;
+mod other_events;
 mod raw;
 mod sysbench;
 mod tables;
