@@ -187,12 +187,12 @@ pub(crate) fn differences(own: &Log, reference: &Log) -> Vec<Difference> {
             found.extend(writes(own, reference));
         }
     }
-    if let (Some(a), Some(b)) = (&own.script, &reference.script)
-        && a != b
-    {
-        found.push(Difference::Script(Both { own: a.clone(), reference: b.clone() }));
-    } else if own.script.is_some() && reference.script.is_some() {
-        found.extend(options(own, reference));
+    // A log without its command tells neither script nor options.
+    if let (Some(a), Some(b)) = (&own.script, &reference.script) {
+        if a != b {
+            found.push(Difference::Script(Both { own: a.clone(), reference: b.clone() }));
+        }
+        found.extend(options(own, reference, a == b));
     }
     found
 }
@@ -272,13 +272,15 @@ fn share(a: f64, b: f64) -> f64 {
     if larger > 0.0 { (a - b).abs() / larger } else { 0.0 }
 }
 
-/// Options of what is measured that differ: the size of tables, ranges, distributions.
-fn options(own: &Log, reference: &Log) -> Vec<Difference> {
+/// Options of what is measured that differ: the size of tables, ranges, distributions. Those of two scripts have the
+/// size of tables in common alone.
+fn options(own: &Log, reference: &Log, is_one_script: bool) -> Vec<Difference> {
     let mut names: Vec<&String> = own.options.keys().chain(reference.options.keys()).collect();
     names.sort_unstable();
     names.dedup();
     let is_told = |name: &str| {
-        !OF_THE_HOST.contains(&name)
+        (is_one_script || name.contains("table"))
+            && !OF_THE_HOST.contains(&name)
             && !OF_THE_SERVER.iter().any(|start| name.starts_with(start))
             && !["pass", "secret", "token", "user"].iter().any(|word| name.contains(word))
     };

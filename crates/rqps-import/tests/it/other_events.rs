@@ -67,15 +67,15 @@ fn told(tests: &[Test], options: &Options) -> String {
             let _ = write!(out, "{} {}, ", system.spec.label, cell.slices.len());
         }
         let notes = &run.imported.as_ref().unwrap().notes;
-        notes.iter().for_each(|note| out.push_str(note));
+        notes.iter().for_each(|note| out.push_str(&format!("{note} ")));
     }
     let problems = skipped.iter().map(ToString::to_string);
-    problems.for_each(|problem| out.push_str(&problem));
+    problems.for_each(|problem| out.push_str(&format!("{problem} ")));
     let places = out.split(' ').map(|word| match Path::new(word).file_name() {
         Some(name) if word.starts_with('/') => name.to_string_lossy().into_owned(),
         _ => word.to_owned(),
     });
-    places.collect::<Vec<_>>().join(" ")
+    places.collect::<Vec<_>>().join(" ").trim_end().to_owned()
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn other_queries_per_event_are_refused() {
     ];
     expect_test::expect![[r#"
         my8043 1, b.log: it has 1.00 queries per event, and a.log of the same step 20.00: their QPS cannot be compared; give each script a step of its own in place of x: LABEL:STEP=FILE
-        my8043 1, b.log: it has 1.00 queries per event, and a.log of the same step 20.00: their QPS cannot be compared; give each script a step of its own in place of x: LABEL:STEP=FILE/tmp/.tmpNaQVuH/c.log: it has 1.00 queries per event, and a.log of the same step 20.00: their QPS cannot be compared; give each script a step of its own in place of x: LABEL:STEP=FILE
+        my8043 1, b.log: it has 1.00 queries per event, and a.log of the same step 20.00: their QPS cannot be compared; give each script a step of its own in place of x: LABEL:STEP=FILE c.log: it has 1.00 queries per event, and a.log of the same step 20.00: their QPS cannot be compared; give each script a step of its own in place of x: LABEL:STEP=FILE
         my8043 1, b.log: it has 18.00 queries per event, and a.log of the same step 20.00: their QPS cannot be compared; give each script a step of its own in place of x: LABEL:STEP=FILE
         my8043 1, b.log: it has 18.00 reads per event, and a.log of the same step 14.00: their QPS cannot be compared; give each script a step of its own in place of x: LABEL:STEP=FILE
         pg17.4 1, a.log: it has 1.00 queries per event, and b.log of the same step 20.00: their QPS cannot be compared; give each script a step of its own in place of x: LABEL:STEP=FILE"#]].assert_eq(&all.join("\n"));
@@ -118,6 +118,7 @@ fn what_may_be_meant_is_told() {
         told(&[small, large, large], &options("x")),
         told(&[small, none], &options("x")),
         told(&[small, other], &options("x")),
+        told(&[large, other], &options("x")),
         told(&[READ_WRITE, empty], &options("x")),
         told(&[many, random], &options("x")),
     ];
@@ -126,6 +127,7 @@ fn what_may_be_meant_is_told() {
         my8043 1, pg17.4 1, ma11.4.5 1, b.log: it has --table-size=1000000, and a.log of the same step --table-size=1000.
         my8043 1, pg17.4 1, b.log: it has no --table-size, and a.log of the same step --table-size=1000.
         my8043 1, pg17.4 1, b.log: its script is mine, and that of a.log of the same step oltp_read_write.
+        my8043 1, pg17.4 1, b.log: it has --table-size=1000, and a.log of the same step --table-size=1000000. b.log: its script is mine, and that of a.log of the same step oltp_read_write.
         my8043 1, pg17.4 1, b.log: it has 0.40 writes per event, and a.log of the same step 4.00: sysbench counts what changes no row as no write.
         my8043 1, pg17.4 1, b.log: it has 20.63 queries per event, and a.log of the same step 20.00."#]].assert_eq(&all.join("\n"));
 }
@@ -150,7 +152,7 @@ fn what_does_not_differ_is_not_told() {
         [mysql, READ_WRITE],
         [READ_WRITE, Test { n_events: 0, ..READ_WRITE }],
     ] {
-        assert_eq!(told(&tests, &options("x")), "my8043 1, pg17.4 1, ");
+        assert_eq!(told(&tests, &options("x")), "my8043 1, pg17.4 1,");
     }
 }
 
