@@ -2,16 +2,23 @@
 
 mod agree;
 mod checks;
+mod command;
+mod comparable;
 mod flaw;
 mod histogram;
+mod intervals;
 mod line;
+mod lines;
 mod log;
 mod part;
 mod slice;
+mod times;
 
 use std::path::{Path, PathBuf};
 
 use rqps_model::{Dbms, StepInfo, Tool};
+
+pub(crate) use comparable::{NamedLog, OtherEvents, compare};
 
 pub use agree::Latency;
 pub use flaw::Flaw;
@@ -87,10 +94,16 @@ impl<'f> Entry<'f> {
         row.info.name == self.info.name && row.clients == self.clients
     }
 
+    fn is_of_one_row(&self, other: &Self) -> bool {
+        self.info.name == other.info.name && self.clients == other.clients
+    }
+
+    fn named_log(&self) -> NamedLog<'_> {
+        NamedLog { name: self.path.display().to_string(), log: &self.log }
+    }
+
     fn is_same_cell(&self, other: &Self) -> bool {
-        self.label == other.label
-            && self.info.name == other.info.name
-            && self.clients == other.clients
+        self.label == other.label && self.is_of_one_row(other)
     }
 }
 
@@ -111,17 +124,11 @@ pub fn import(files: &[LogFile], options: &Options) -> Result<Imports, Error> {
             Err(problem) => imports.skipped.push(problem),
         }
     }
-    for (idx, entry) in entries.iter().enumerate() {
-        let same: Vec<&Entry<'_>> = entries.iter().filter(|e| e.is_same_cell(entry)).collect();
-        if same.len() == 1 {
-            add(entry, &mut sheet);
-        } else if entries[..idx].iter().all(|before| !before.is_same_cell(entry)) {
-            imports.skipped.push(Error::Twice {
-                paths: same.iter().map(|e| e.path.to_path_buf()).collect(),
-                label: entry.label.clone(),
-                step: entry.step.clone(),
-            });
-        }
+    imports.skipped.extend(take_out_twins(&mut entries));
+    let others = take_out_other_events(&mut entries, options, &mut sheet.notes);
+    imports.skipped.extend(others);
+    for entry in &entries {
+        add(entry, &mut sheet);
     }
     let n = sheet.labels.len();
     for row in &mut sheet.steps {
@@ -132,6 +139,63 @@ pub fn import(files: &[LogFile], options: &Options) -> Result<Imports, Error> {
     }
     let first = files.first().map_or(Path::new(""), |file| &file.path);
     imports.or_error(first)
+}
+
+/// Takes out logs of one step on one system, all of them: nobody knows which is meant.
+fn take_out_twins(entries: &mut Vec<Entry<'_>>) -> Vec<Error> {
+    let mut problems = Vec::new();
+    let mut twins: Vec<usize> = Vec::new();
+    for (idx, entry) in entries.iter().enumerate() {
+        let is_same = |other: &usize| entries[*other].is_same_cell(entry);
+        let same: Vec<usize> = (0..entries.len()).filter(is_same).collect();
+        if same.len() > 1 && same.first() == Some(&idx) {
+            problems.push(Error::Twice {
+                paths: same.iter().map(|idx| entries[*idx].path.to_path_buf()).collect(),
+                label: entry.label.clone(),
+                step: entry.step.clone(),
+            });
+            twins.extend(same);
+        }
+    }
+    take_out(entries, &twins);
+    problems
+}
+
+fn take_out(entries: &mut Vec<Entry<'_>>, out: &[usize]) {
+    let mut idx = 0..;
+    entries.retain(|_| idx.next().is_some_and(|idx: usize| !out.contains(&idx)));
+}
+
+/// Takes out logs whose events are not those of another log of their step: that of the base, else the first one.
+fn take_out_other_events(
+    entries: &mut Vec<Entry<'_>>,
+    options: &Options,
+    notes: &mut Vec<String>,
+) -> Vec<Error> {
+    let mut problems = Vec::new();
+    let mut refused: Vec<usize> = Vec::new();
+    for (first, entry) in entries.iter().enumerate() {
+        if entries[..first].iter().any(|before| before.is_of_one_row(entry)) {
+            continue;
+        }
+        let is_of_row = |idx: &usize| entries[*idx].is_of_one_row(entry);
+        let row: Vec<usize> = (first..entries.len()).filter(is_of_row).collect();
+        let named = row.iter().map(|idx| entries[*idx].named_log());
+        let is_base = |idx: &usize| options.base.as_ref() == Some(&entries[*idx].label);
+        let reference = row.iter().position(is_base).unwrap_or(0);
+        let compared = compare(&named.collect::<Vec<_>>(), reference);
+        let step = &entry.step;
+        notes.extend(compared.notes);
+        for OtherEvents { idx, why } in compared.refused {
+            let problem = format!(
+                "{why}; give each script a step of its own in place of {step}: LABEL:STEP=FILE"
+            );
+            problems.push(Error::file(entries[row[idx]].path, problem));
+            refused.push(row[idx]);
+        }
+    }
+    take_out(entries, &refused);
+    problems
 }
 
 /// Adds the only log of a step on a system.

@@ -32,10 +32,7 @@ pub(crate) fn run(command: &ImportCommand, around: &Surroundings) -> Result<()> 
         }
     };
     let store = Store::open(&around.results)?;
-    let mut last = None;
-    for run in runs {
-        last = Some(keep(run, &store)?);
-    }
+    let last = keep(runs, &store)?;
     for problem in skipped {
         crate::complain(&format!("note: Not taken over: {}.", problem.sentence()));
     }
@@ -45,26 +42,41 @@ pub(crate) fn run(command: &ImportCommand, around: &Surroundings) -> Result<()> 
     Ok(())
 }
 
-/// Stores a run and says what is in it. The result is its id.
-fn keep(run: Run, store: &Store) -> Result<String> {
-    let cells = || run.steps.iter().flat_map(|step| &step.systems);
-    let n_missing = cells().filter(|cell| cell.outcome == StepOutcome::Pending).count();
-    let mut text = format!(
-        ": {}, {}, {}",
-        number::count(run.systems.len(), "system"),
-        number::count(run.steps.len(), "step"),
-        number::count(cells().count() - n_missing, "figure")
-    );
-    if n_missing > 0 {
-        text.push_str(&format!(", {n_missing} not run"));
+/// Stores runs, all or none, and says what is in them. The result is the id of the last one.
+fn keep(runs: Vec<Run>, store: &Store) -> Result<Option<String>> {
+    let told: Vec<Told> = runs.iter().map(Told::of).collect();
+    let ids = rqps_lab::keep_imported(runs, store)?;
+    for (id, Told { contents, notes }) in ids.iter().zip(told) {
+        say(&format!("imported {id}: {contents}\n"))?;
+        for note in notes {
+            crate::complain(&format!("note: {note}"));
+        }
     }
-    let notes = run.imported.as_ref().map_or_else(Vec::new, |imported| imported.notes.clone());
-    let id = rqps_lab::keep_imported(run, store)?;
-    say(&format!("imported {id}{text}\n"))?;
-    for note in notes {
-        crate::complain(&format!("note: {note}"));
+    Ok(ids.last().cloned())
+}
+
+/// What is said of an imported run.
+struct Told {
+    contents: String,
+    notes: Vec<String>,
+}
+
+impl Told {
+    fn of(run: &Run) -> Self {
+        let cells = || run.steps.iter().flat_map(|step| &step.systems);
+        let n_missing = cells().filter(|cell| cell.outcome == StepOutcome::Pending).count();
+        let mut contents = format!(
+            "{}, {}, {}",
+            number::count(run.systems.len(), "system"),
+            number::count(run.steps.len(), "step"),
+            number::count(cells().count() - n_missing, "figure")
+        );
+        if n_missing > 0 {
+            contents.push_str(&format!(", {n_missing} not run"));
+        }
+        let notes = run.imported.as_ref().map_or_else(Vec::new, |imported| imported.notes.clone());
+        Self { contents, notes }
     }
-    Ok(id)
 }
 
 fn resolve(options: &ImportOptions, source: String, around: &Surroundings) -> Result<Options> {

@@ -12,7 +12,7 @@ use crate::folder::{Folder, LeftOut, is_packed, read_text};
 use crate::recording::{self, Recording};
 use crate::sheet::{Sheet, SheetStep};
 use crate::steps::{FileName, Names};
-use crate::sysbench::Log;
+use crate::sysbench::{Log, NamedLog, OtherEvents, compare};
 use crate::system_dirs::{SystemDir, SystemDirs};
 use crate::{Error, Options, clients};
 
@@ -69,10 +69,8 @@ pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
         ..Sheet::default()
     };
     let mut skipped = Skipped::new();
-    let mut by_system: Vec<Vec<LogEntry>> = Vec::new();
-    for system in &systems {
-        by_system.push(logs(system, &mut skipped));
-    }
+    let mut by_system: Vec<Vec<LogEntry>> =
+        systems.iter().map(|system| logs(system, &mut skipped)).collect();
     // The order in which steps ran is that in which their files were written, as far as that was kept; the
     // order of names is the same on every host.
     let mut names: Vec<FileName> = Vec::new();
@@ -81,11 +79,18 @@ pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
             names.push(entry.name.clone());
         }
     }
+    let of_dir = clients::of_dir(dir);
+    for name in &names {
+        let row = |entry: &LogEntry| {
+            (entry.name == *name).then(|| entry.clients(name, options).or(of_dir))
+        };
+        let notes = take_out_other_events(&mut by_system, &systems, &mut skipped, row);
+        sheet.notes.extend(notes);
+    }
     let known = Names::new()?;
     let (mut own_names, mut unknown) = (Vec::new(), Vec::new());
     let mut told = Told::default();
     for name in names {
-        let of_dir = clients::of_dir(dir);
         let own = |entry: &LogEntry| entry.clients(&name, options).or(of_dir);
         // Systems that ran a step with other numbers of clients are in rows of their own.
         let mut rows: Vec<u32> = Vec::new();
@@ -125,6 +130,43 @@ pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
         return Err(Error::file(dir, problem));
     }
     Ok(sheet)
+}
+
+/// Takes out logs of a step whose events are not those of the first system that ran it with as many clients.
+/// The result is how other logs differ from that one.
+fn take_out_other_events(
+    by_system: &mut [Vec<LogEntry>],
+    systems: &[SystemDir],
+    skipped: &mut Skipped,
+    clients: impl Fn(&LogEntry) -> Option<Option<u32>>,
+) -> Vec<String> {
+    let mut rows: BTreeMap<Option<u32>, Vec<(usize, usize)>> = BTreeMap::new();
+    for (system_idx, entries) in by_system.iter().enumerate() {
+        for (idx, entry) in entries.iter().enumerate().filter(|(_, entry)| entry.log.is_ok()) {
+            if let Some(clients) = clients(entry) {
+                rows.entry(clients).or_default().push((system_idx, idx));
+            }
+        }
+    }
+    let mut notes = Vec::new();
+    for row in rows.values() {
+        let named = row.iter().filter_map(|&(system_idx, idx)| {
+            let entry = &by_system[system_idx][idx];
+            let name = format!("{}/{}", systems[system_idx].label, entry.file);
+            Some(NamedLog { name, log: entry.log.as_ref().ok()? })
+        });
+        let compared = compare(&named.collect::<Vec<_>>(), 0);
+        notes.extend(compared.notes);
+        for OtherEvents { idx, why } in compared.refused {
+            let (system_idx, idx) = row[idx];
+            let entry = &mut by_system[system_idx][idx];
+            let why = format!("{why}; import one of them alone");
+            let file = SkippedFile { name: entry.file.clone(), why: why.clone() };
+            skipped.entry(file).or_default().push(systems[system_idx].label.clone());
+            entry.log = Err(why);
+        }
+    }
+    notes
 }
 
 impl LogEntry {

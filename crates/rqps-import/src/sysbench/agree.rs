@@ -1,6 +1,7 @@
 //! Whether the numbers of a log agree with one another.
 
 use super::checks::{Pair, REMEDY};
+use crate::number::whole;
 
 /// Response times of events, milliseconds.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -21,11 +22,11 @@ const EVENT_SLACK: u64 = 1000;
 
 /// How far a percentile may be above the longest time: the width of a bucket of sysbench's histogram, and of the
 /// last digit, milliseconds.
-const BUCKET_SHARE: f64 = 0.02;
-const ROUNDING_MS: f64 = 0.011;
+pub(super) const BUCKET_SHARE: f64 = 0.02;
+pub(super) const ROUNDING_MS: f64 = 0.011;
 
 /// The longest time that sysbench's histogram has, milliseconds.
-const MAX_HISTOGRAM_MS: f64 = 99_000.0;
+pub(super) const MAX_HISTOGRAM_MS: f64 = 99_000.0;
 
 /// A count and its line, from 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,7 +56,28 @@ pub(super) struct Held<'l> {
     pub(super) latency: &'l Latency,
 }
 
+/// Statements by kind.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Kinds {
+    /// Those that returned rows.
+    pub(super) read: f64,
+    /// Those that changed rows.
+    pub(super) write: f64,
+    /// All others: `BEGIN`, and an update that changed no row.
+    pub(super) other: f64,
+}
+
 impl Totals {
+    /// All events.
+    pub(super) fn n_events(&self) -> Option<u64> {
+        self.events.map(|events| whole(events.n))
+    }
+
+    /// Statements by kind, where all three are stated.
+    pub(super) fn kinds(&self) -> Option<Kinds> {
+        Some(Kinds { read: self.read?.n, write: self.write?.n, other: self.other?.n })
+    }
+
     /// Takes a line; what it is not, in words.
     pub(super) fn take(&mut self, pair: Pair<'_>) -> Result<(), &'static str> {
         let field = match pair.name {

@@ -4,8 +4,8 @@ use super::line::quantity;
 
 /// How far the time of a count and its rate may be from the measured time, as a share of it and in seconds:
 /// sysbench 1.0 and 1.1 end the two one after the other.
-const SLACK_SHARE: f64 = 0.01;
-const SLACK_S: f64 = 0.05;
+pub(super) const SLACK_SHARE: f64 = 0.01;
+pub(super) const SLACK_S: f64 = 0.05;
 
 /// Half of the last digit of a rate, and a little.
 const ROUNDING_PER_S: f64 = 0.006;

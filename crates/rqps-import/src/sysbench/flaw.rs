@@ -33,6 +33,63 @@ pub enum Flaw {
         /// Events by the statistics.
         n_events: u64,
     },
+    /// The histogram has other times than the statistics, and was left out.
+    HistogramTime {
+        /// The time, as the statistics name it: `95th percentile`, `max`.
+        what: String,
+        /// By the histogram, milliseconds.
+        ms: f64,
+        /// By the statistics, milliseconds.
+        stated_ms: f64,
+    },
+    /// Report intervals are missing before the last one.
+    MissingIntervals {
+        /// How many.
+        n: u64,
+        /// End of the interval before which the first is missing, seconds.
+        before_s: u64,
+    },
+    /// Report intervals have more or less than the statistics.
+    Intervals {
+        /// `queries` or `events`.
+        what: &'static str,
+        /// By the intervals.
+        n: f64,
+        /// By the statistics.
+        stated: u64,
+    },
+    /// The mean response time is not that of all events, and response times were left out.
+    MeanTime {
+        /// The mean that the log states, milliseconds.
+        avg_ms: f64,
+        /// The sum of all response times over the events, milliseconds.
+        mean_ms: f64,
+    },
+    /// The times of threads are not those of events.
+    ThreadTimes {
+        /// Mean time that a thread spent on events, seconds.
+        mean_s: f64,
+        /// Threads that were started.
+        n_threads: u32,
+        /// All response times together, seconds.
+        sum_s: f64,
+    },
+    /// The events of threads are not all events.
+    ThreadEvents {
+        /// Mean number of events of a thread.
+        mean: f64,
+        /// Threads that were started.
+        n_threads: u32,
+        /// Events by the statistics.
+        n_events: u64,
+    },
+    /// Client threads spent little of the time on events.
+    IdleThreads {
+        /// Mean time that a thread spent on events, seconds.
+        mean_s: f64,
+        /// The measured time, seconds.
+        total_s: f64,
+    },
     /// The log has no end, so that response times and counts may lack.
     Cut,
 }
@@ -56,7 +113,66 @@ impl fmt::Display for Flaw {
                 f,
                 "its histogram was left out: it has {n} events and the statistics {n_events}"
             ),
+            Self::HistogramTime { what, ms, stated_ms } => write!(
+                f,
+                "its histogram was left out: its {what} is {ms:.2} ms, and that of the statistics {stated_ms} ms"
+            ),
+            Self::MissingIntervals { n, before_s } => {
+                let n = if *n == 1 { "1 is".to_owned() } else { format!("{n} are") };
+                write!(
+                    f,
+                    "its report intervals are not complete: {n} missing, the first before {before_s} s"
+                )
+            }
+            Self::Intervals { what, n, stated } => write!(
+                f,
+                "its report intervals have {n:.0} {what}, and its statistics {stated}, which are taken"
+            ),
+            Self::MeanTime { avg_ms, mean_ms } => write!(
+                f,
+                "its response times were left out: avg is {avg_ms} ms, and sum over the events {mean_ms:.2} ms"
+            ),
+            Self::ThreadTimes { mean_s, n_threads, sum_s } => write!(
+                f,
+                "its times contradict one another: {n_threads} threads of {mean_s} s on average, and {sum_s:.2} s of \
+                 all events"
+            ),
+            Self::ThreadEvents { mean, n_threads, n_events } => write!(
+                f,
+                "its counts contradict one another: {n_threads} threads with {mean} events on average, and \
+                 {n_events} events in all"
+            ),
+            Self::IdleThreads { mean_s, total_s } => write!(
+                f,
+                "threads spent {mean_s:.1} of {total_s:.1} seconds on events: a set rate or a pause in the \
+                 script kept them from more"
+            ),
             Self::Cut => f.write_str("the log ends before sysbench's last line"),
         }
+    }
+}
+
+/// Share of the measured time that threads lack on average before they count as ended early.
+const UNEQUAL_SHARE: f64 = 0.005;
+
+/// Threads of two groups, one that ran for the whole time and one that did not run, have a known variance. From
+/// this share of it on, times count as those of two groups.
+const TWO_GROUPS: f64 = 0.25;
+
+/// Threads that spend less of the time on events have waited for something else. In 6091 public logs they spend
+/// more than 0.91 of it.
+const IDLE_SHARE: f64 = 0.5;
+
+/// What the times of threads tell, mean and standard deviation in seconds. Threads that died leave the others'
+/// times as they were: the times then differ as those of two groups do, one near the whole time and one far below.
+/// Threads that wait for their turn at a rate differ much less.
+pub(super) fn of_thread_times((mean_s, deviation_s): (f64, f64), total_s: f64) -> Option<Flaw> {
+    let lacking_s = total_s - mean_s;
+    let is_unequal = lacking_s > UNEQUAL_SHARE * total_s
+        && deviation_s * deviation_s > TWO_GROUPS * mean_s * lacking_s;
+    if is_unequal {
+        Some(Flaw::UnequalThreads { mean_s, total_s })
+    } else {
+        (mean_s < IDLE_SHARE * total_s).then_some(Flaw::IdleThreads { mean_s, total_s })
     }
 }

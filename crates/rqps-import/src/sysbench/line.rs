@@ -7,6 +7,12 @@ use crate::number::{MAX_SECONDS, check_range, whole};
 /// How a change of colour begins.
 const COLOUR: &str = "\u{1b}[";
 
+/// Most letters of a message that a log quotes: a line of a terminal or two.
+const MAX_QUOTED: usize = 160;
+
+/// Letters at the end of a message that was cut in its middle.
+const QUOTED_END: usize = 60;
+
 /// Most that a log may count.
 const MAX_COUNT: u64 = 1_000_000_000_000_000;
 
@@ -122,26 +128,39 @@ pub(super) fn version(text: &str) -> Option<&str> {
     is_version.then_some(word)
 }
 
-/// The words of a command that runs sysbench or `rqps sysbench`, those behind its name. A shell that echoes it
-/// puts `+`, `++`, `$`, `#`, `>` or `time` before it. `None` for any other line.
-pub(super) fn command(text: &str) -> Option<Vec<&str>> {
-    let mut words = text.split_whitespace().skip_while(|word| {
-        matches!(*word, "$" | "#" | ">" | "time") || word.bytes().all(|byte| byte == b'+')
-    });
-    let is_sysbench = match words.next()?.rsplit('/').next() {
-        Some("sysbench") => true,
-        Some("rqps") => words.any(|word| word == "sysbench"),
-        _ => false,
-    };
-    let words: Vec<&str> = words.collect();
-    (is_sysbench && words.contains(&"run")).then_some(words)
+/// A message of a log as a sentence quotes it: one line without a full stop, cut in its middle where it is long.
+pub(super) fn quotable(text: &str) -> String {
+    let plain = text.replace(char::is_control, " ");
+    let words: Vec<&str> = plain.split_whitespace().collect();
+    let line = words.join(" ");
+    let letters: Vec<char> = line.trim_end_matches(['.', ' ']).chars().collect();
+    if letters.len() <= MAX_QUOTED {
+        return letters.into_iter().collect();
+    }
+    let (start, _) = letters.split_at(MAX_QUOTED - QUOTED_END);
+    let (_, end) = letters.split_at(letters.len() - QUOTED_END);
+    let text = |letters: &[char]| letters.iter().collect::<String>();
+    format!("{} ... {}", text(start).trim_end(), text(end).trim_start())
 }
 
-/// The script of a command: `.../oltp_read_only.lua --threads=1 run`, else its first word that is no option.
-pub(super) fn script(words: &[&str]) -> Option<String> {
-    let file = words.iter().find(|word| word.ends_with(".lua"));
-    let word =
-        file.or_else(|| words.iter().find(|word| !word.starts_with('-') && **word != "run"))?;
-    let name = word.rsplit('/').next().unwrap_or(word);
-    Some(name.strip_suffix(".lua").unwrap_or(name).to_owned())
+/// Milliseconds of the unit in a heading: `Latency (ms):`, `Latency histogram (values are in microseconds)`.
+///
+/// # Errors
+/// Any other unit, as the heading has it.
+pub(super) fn unit_ms(heading: &str) -> Result<f64, &str> {
+    let Some((_, behind)) = heading.split_once('(') else { return Ok(1.0) };
+    let within = behind.split_once(')').map_or(behind, |(within, _)| within);
+    match within.trim().trim_start_matches("values are in ") {
+        "ms" | "msec" | "milliseconds" => Ok(1.0),
+        "us" | "usec" | "\u{b5}s" | "\u{3bc}s" | "microseconds" => Ok(1e-3),
+        "ns" | "nsec" | "nanoseconds" => Ok(1e-6),
+        "s" | "sec" | "seconds" => Ok(1e3),
+        other => Err(other),
+    }
+}
+
+/// `Report intermediate results every 10 second(s)`.
+pub(super) fn report_interval(text: &str) -> Option<u64> {
+    let seconds = text.strip_prefix("Report intermediate results every ")?;
+    seconds.split_whitespace().next()?.parse().ok()
 }

@@ -16,7 +16,7 @@ pub(super) enum Part {
     Sql,
     /// `General statistics:`; of 1.1 `Throughput:`, of 0.4 `Test execution summary:`.
     General,
-    /// `Latency (ms):`; before 1.0 a list within the general statistics.
+    /// `Latency (ms):`, of some builds `Latency (us):`; before 1.0 a list within the general statistics.
     Latency,
     /// `Threads fairness:`.
     Fairness,
@@ -37,8 +37,9 @@ impl Part {
             "General statistics:" | "Throughput:" | "Test execution summary:" => {
                 Some(Self::General)
             }
-            "Latency (ms):" | "response time:" | "per-request statistics:" => Some(Self::Latency),
+            "response time:" | "per-request statistics:" => Some(Self::Latency),
             "Threads fairness:" => Some(Self::Fairness),
+            _ if text.starts_with("Latency (") && text.ends_with("):") => Some(Self::Latency),
             _ => text.starts_with("Latency histogram").then_some(Self::Histogram),
         }
     }

@@ -18,13 +18,16 @@ impl Log {
     pub fn to_slice(&self) -> Slice {
         let (n_events, _) = self.events.unwrap_or_default();
         let (n_queries, qps) = self.queries.unwrap_or_default();
-        let response = self.latency.stated(n_events);
+        let has = |is_one: fn(&Flaw) -> bool| self.flaws.iter().any(is_one);
+        let has_no_times = has(|flaw| matches!(flaw, Flaw::MeanTime { .. }));
+        let has_no_histogram = has_no_times
+            || has(|flaw| matches!(flaw, Flaw::Histogram { .. } | Flaw::HistogramTime { .. }));
+        let response = self.latency.stated(n_events).filter(|_| !has_no_times);
+        let histogram = if has_no_histogram { &[][..] } else { &self.histogram };
         // An event of either is begun again; one with a new connection counts as a reconnect alone.
         let error = |code: &str, n: Option<u64>| {
             Some(ErrorCount { code: code.to_owned(), n: n.filter(|n| *n > 0)? })
         };
-        let is_unfit = |flaw: &Flaw| matches!(flaw, Flaw::Histogram { .. });
-        let histogram = if self.flaws.iter().any(is_unfit) { &[][..] } else { &self.histogram };
         Slice {
             duration_ns: self.seconds.map_or(0, |s| whole(s * 1e9)),
             n_events,
@@ -67,8 +70,11 @@ impl Log {
 }
 
 impl Latency {
-    /// The same in nanoseconds; `None` without a mean.
+    /// The same in nanoseconds; `None` without a mean. Without an event sysbench prints 0.00, which is no time.
     fn stated(&self, n: u64) -> Option<StatedResponse> {
+        if n == 0 {
+            return None;
+        }
         let ms = |value: Option<f64>| value.map_or(0, ns_of_ms);
         Some(StatedResponse {
             n,

@@ -106,8 +106,12 @@ fn threads_that_died_without_a_word_are_told() {
         flaws("8.7500/2.17")[0].to_string(),
         "threads ended early: they ran for 8.8 of 10.0 seconds on average, and not all for the same time"
     );
-    // At a rate, with a last event that took long, and with a log that is cut there.
-    for times in ["3.0000/0.50", "9.5000/0.30", "9.9947/0.00", "9.9"] {
+    // Threads that wait within the script.
+    let idle = flaws("3.0000/0.50");
+    assert_eq!(idle, [Flaw::IdleThreads { mean_s: 3.0, total_s: 10.0 }]);
+    assert!(idle[0].to_string().starts_with("threads spent 3.0 of 10.0 seconds on events"));
+    // With a last event that took long, with a pause now and then, and with a log that is cut there.
+    for times in ["9.5000/0.30", "6.0000/0.10", "9.9947/0.00", "9.9"] {
         assert_eq!(flaws(times), [], "{times}");
     }
 }

@@ -129,7 +129,11 @@ fn what_is_no_log() {
     let begun = "sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\n";
     assert_eq!(text(begun), "the log ends before sysbench's statistics");
     let fatal = format!("{begun}FATAL: unable to connect to MySQL server\nFATAL: later\n");
-    assert_eq!(text(&fatal), "sysbench gave up: unable to connect to MySQL server");
+    assert_eq!(
+        text(&fatal),
+        "line 2: sysbench gave up and said \"unable to connect to MySQL server\"; put that right and run \
+         the test again"
+    );
 }
 
 /// No log makes it panic, wherever it is cut off.

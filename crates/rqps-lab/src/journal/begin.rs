@@ -15,6 +15,9 @@ use crate::journal::run_id;
 use crate::plan::steps::PlannedStep;
 use crate::plan::{limits, placement};
 
+/// How often other processes may take the ids of imported runs first.
+const MAX_TAKEN_IDS: u32 = 100;
+
 /// A run under way, which no other process works on.
 pub(crate) struct Begun {
     pub(crate) run: Run,
@@ -239,19 +242,40 @@ fn created(
     Ok((run, lock))
 }
 
-/// Stores a run that was imported, under an id of its own made from its start and name.
+/// Stores runs that were imported together, each under an id of its own made from its start and name. The result
+/// is their ids. A process that is killed before leaves none of them, and no directory: imported runs have no files.
 ///
 /// # Errors
 /// When the store cannot be written.
-pub fn keep_imported(mut run: Run, store: &Store) -> Result<String> {
-    let (id, _lock) = new_id(run.started_unix_ms, &run.name, store)?;
-    // Runs of hosts that nobody names are not of one host for all that is known.
-    if run.imported.is_some() && run.host.hostname == Imported::UNKNOWN_HOST {
-        run.host.hostname = format!("{} ({id})", Imported::UNKNOWN_HOST);
+pub fn keep_imported(mut runs: Vec<Run>, store: &Store) -> Result<Vec<String>> {
+    let is_of_unknown_host: Vec<bool> = runs
+        .iter()
+        .map(|run| run.imported.is_some() && run.host.hostname == Imported::UNKNOWN_HOST)
+        .collect();
+    for left in (0..MAX_TAKEN_IDS).rev() {
+        let mut taken: Vec<String> = store.list_runs()?.into_iter().map(|run| run.id).collect();
+        for (run, is_of_unknown_host) in runs.iter_mut().zip(&is_of_unknown_host) {
+            // Another process may hold the id of a run that it is about to store.
+            let is_taken = |id: &str| {
+                taken.iter().any(|taken| taken == id) || store.is_held(id).unwrap_or(false)
+            };
+            run.id = run_id::of(run.started_unix_ms, &run.name, is_taken);
+            taken.push(run.id.clone());
+            // Runs of hosts that nobody names are not of one host for all that is known.
+            if *is_of_unknown_host {
+                run.host.hostname = format!("{} ({})", Imported::UNKNOWN_HOST, run.id);
+            }
+        }
+        match store.create_runs(&runs) {
+            // Another process stored one between the look and the transaction.
+            Err(Error::Exists { .. }) if left > 0 => {}
+            stored => {
+                stored?;
+                break;
+            }
+        }
     }
-    run.id = id;
-    store.create_run(&run)?;
-    Ok(run.id)
+    Ok(runs.into_iter().map(|run| run.id).collect())
 }
 
 /// An id that no run has and that no other process is about to give to one.

@@ -25,19 +25,18 @@ impl Store {
     /// # Errors
     /// When its id is taken or no good, or the store cannot be written.
     pub fn create_run(&self, run: &Run) -> Result<(), Error> {
-        check_run_id(&run.id)?;
-        self.transact(&format!("store run {}", run.id), |transaction| {
-            insert_run(transaction, run)?;
-            for incident in &run.incidents {
-                incidents::insert(transaction, &run.id, incident)?;
-            }
-            for (system_idx, system) in run.systems.iter().enumerate() {
-                insert_system(transaction, &run.id, system_idx, system)?;
-            }
-            for (step_idx, step) in run.steps.iter().enumerate() {
-                insert_step(transaction, &run.id, step_idx, step)?;
-            }
-            Ok(())
+        self.create_runs(std::slice::from_ref(run))
+    }
+
+    /// Stores several runs: all of them, or none where the process ends before.
+    ///
+    /// # Errors
+    /// As [`Store::create_run`], of any of them.
+    pub fn create_runs(&self, runs: &[Run]) -> Result<(), Error> {
+        let ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
+        ids.iter().try_for_each(|id| check_run_id(id))?;
+        self.transact(&format!("store run {}", ids.join(", ")), |transaction| {
+            runs.iter().try_for_each(|run| insert_whole(transaction, run))
         })
     }
 
@@ -82,6 +81,21 @@ impl Store {
             Ok(())
         })
     }
+}
+
+/// Stores a run with all that it has.
+fn insert_whole(transaction: &Connection, run: &Run) -> rusqlite::Result<()> {
+    insert_run(transaction, run)?;
+    for incident in &run.incidents {
+        incidents::insert(transaction, &run.id, incident)?;
+    }
+    for (system_idx, system) in run.systems.iter().enumerate() {
+        insert_system(transaction, &run.id, system_idx, system)?;
+    }
+    for (step_idx, step) in run.steps.iter().enumerate() {
+        insert_step(transaction, &run.id, step_idx, step)?;
+    }
+    Ok(())
 }
 
 fn insert_run(connection: &Connection, run: &Run) -> rusqlite::Result<()> {

@@ -108,6 +108,24 @@ fn a_slice_is_final() {
     assert_eq!(store.select_run(&RunRef::Latest).unwrap().steps[0].systems[0].slices, [slice]);
 }
 
+/// A directory is made for files alone.
+#[test]
+fn several_runs_are_stored_together_or_not_at_all() {
+    let (dir, store) = store();
+    store.create_run(&generate::plain_run("r2")).unwrap();
+    let ids = || store.list_runs().unwrap().into_iter().map(|run| run.id).collect::<Vec<_>>();
+    let runs = ["r1", "r2", "r3"].map(generate::plain_run);
+    assert!(matches!(store.create_runs(&runs), Err(Error::Exists { .. })));
+    assert_eq!(ids(), ["r2"]);
+    store.create_runs(&["r1", "r3"].map(generate::plain_run)).unwrap();
+    assert_eq!(ids().len(), 3);
+    assert_eq!(std::fs::read_dir(dir.path().join("results/artifacts")).unwrap().count(), 0);
+    assert_eq!(store.verify().unwrap().problems, [""; 0]);
+    assert!(!store.is_held("r1").unwrap());
+    assert_eq!(store.remove_run(&RunRef::Id("r1".to_owned())).unwrap(), "r1");
+    store.create_runs(&[]).unwrap();
+}
+
 #[test]
 fn removal_takes_everything() {
     let (dir, store) = store();

@@ -165,7 +165,11 @@ fn raw_files_and_refusals() {
         "{}",
         said.stdout
     );
-    assert!(said.stderr.contains("sysbench gave up: mysql_stmt_execute()"), "{}", said.stderr);
+    assert!(
+        said.stderr.contains("sysbench gave up and said \"mysql_stmt_execute()"),
+        "{}",
+        said.stderr
+    );
     let text = redact(&bench.output(&["report"]), bench.dir());
     expect_file!["../data/imported-raw.txt"].assert_eq(&text.replace(&today(&text), "DATE"));
     for (args, words) in [

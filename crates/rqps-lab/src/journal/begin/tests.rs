@@ -205,3 +205,30 @@ fn several_processes_that_begin_at_once_have_a_run_each() {
     ids.dedup();
     assert_eq!(ids.len(), 8);
 }
+
+/// Of one second and one name. A run that is about to be stored keeps its id.
+#[test]
+fn imports_have_ids_of_their_own_and_leave_no_directory() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let (begun, _) = begin(&plan(""), &store, &context(dir.path())).unwrap();
+    let imported = Run { started_unix_ms: 0, name: "a".to_owned(), ..begun.run.clone() };
+    let held = store.lock_run("19700101-000000-a-2").unwrap();
+    let before = std::fs::read_dir(dir.path().join("artifacts")).unwrap().count();
+    let all: Vec<String> = std::thread::scope(|scope| {
+        let import = || {
+            let runs = vec![imported.clone(), imported.clone()];
+            keep_imported(runs, &Store::open(dir.path()).unwrap()).unwrap()
+        };
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(import)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    let mut ids: Vec<&str> = all.iter().map(String::as_str).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 8);
+    assert!(!ids.contains(&"19700101-000000-a-2"), "{ids:?}");
+    assert_eq!(std::fs::read_dir(dir.path().join("artifacts")).unwrap().count(), before);
+    drop(held);
+    assert_eq!(keep_imported(Vec::new(), &store).unwrap(), Vec::<String>::new());
+}
