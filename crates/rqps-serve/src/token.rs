@@ -56,7 +56,14 @@ mod tests {
         assert!(token.is("0123456789abcdef") && token.is(" 0123456789abcdef\r\n"));
         assert!(!token.is("0123456789abcdeF") && !token.is(""));
         assert_eq!(format!("{token:?}"), "Token(..)");
-        for weak in ["", "short", "0123456789 abcdef", "0123456789%abcdef", "0123456789äabcdef", &"x".repeat(257)] {
+        for weak in [
+            "",
+            "short",
+            "0123456789 abcdef",
+            "0123456789%abcdef",
+            "0123456789äabcdef",
+            &"x".repeat(257),
+        ] {
             assert!(Token::new(weak).is_err(), "{weak}");
         }
     }

@@ -297,7 +297,7 @@ fn other_names_and_other_sites_are_refused() {
 
 const TOKEN: &str = "correct-horse-battery";
 
-fn token_file(bench: &Bench, text: &str, mode: u32) -> String {
+pub(crate) fn token_file(bench: &Bench, text: &str, mode: u32) -> String {
     bench.write("token", text);
     let path = bench.path("token");
     fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
@@ -338,7 +338,9 @@ fn a_token_is_shown_before_anything_is() {
         assert_guarded(path, &answer);
     }
     assert!(!locked.body.contains("nightly") && !locked.body.contains(TOKEN));
-    for wrong in ["Bearer wrong", "Bearer ", &format!("Basic {TOKEN}"), TOKEN, &format!("{bearer}0")] {
+    for wrong in
+        ["Bearer wrong", "Bearer ", &format!("Basic {TOKEN}"), TOKEN, &format!("{bearer}0")]
+    {
         let answer = served.get_with("/", &[("Authorization", wrong)]);
         assert_eq!((answer.status, &answer.body), (401, &locked.body), "{wrong}");
     }
