@@ -177,12 +177,12 @@ fn head(run: &Run) -> String {
         Some(imported) => lines.extend([
             ("imported", imported.source.clone()),
             ("files of", imported.tool.to_string()),
-            ("command", run.command_line.clone()),
+            ("command", rqps_report::command::line(&run.command_line)),
             ("host", host.hostname.clone()),
         ]),
         None => lines.extend([
             ("status", run.status.to_string()),
-            ("command", run.command_line.clone()),
+            ("command", rqps_report::command::line(&run.command_line)),
             ("seed", run.seed.to_string()),
             (
                 "host",

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 use rqps_model::Schedule;
+use rqps_report::command;
 use rqps_report::page::{long_duration, one_line, utc};
 use rqps_store::{Error, Outline, RunRef};
 
@@ -60,7 +61,7 @@ fn facts(outline: &Outline, is_held: bool) -> Markup {
                 Schedule::Interleaved { .. } => { "systems in turns" }
                 Schedule::Sequential { .. } => { "one system after the other" }
             } } }
-            div { dt { "Command" } dd { code { bdi { (one_line(&outline.command_line)) } } } }
+            div { dt { "Command" } dd { code { bdi { (one_line(&command::line(&outline.command_line))) } } } }
             div { dt { "Systems" } dd { ul.plain {
                 @for (idx, (label, version)) in brief.systems.iter().zip(&outline.versions).enumerate() {
                     li {
