@@ -2,7 +2,7 @@
 //
 // `node --test serve.test.mjs` with RQPS_URL (the server), RQPS_DONE and RQPS_OTHER (runs that have
 // finished), RQPS_LIVE (one that is under way, of two systems in turns), RQPS_SEEN (a file to make when the run under way has been seen and may
-// end), RQPS_SHOTS and RQPS_CHROMIUM. Run by `cargo test -p rqps`.
+// end), RQPS_LOCKED and RQPS_TOKEN (a server of the same results that needs a token), RQPS_SHOTS and RQPS_CHROMIUM. Run by `cargo test -p rqps`.
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -11,6 +11,7 @@ import { after, before, test } from "node:test";
 import { DESKTOP, PHONE, WCAG, launched, newPage, shots, sidewaysBy, violations } from "./browser.mjs";
 
 const { RQPS_URL: url, RQPS_DONE: done, RQPS_OTHER: other, RQPS_LIVE: live, RQPS_SEEN: seen } = process.env;
+const { RQPS_LOCKED: locked, RQPS_TOKEN: token } = process.env;
 
 let browser;
 before(async () => {
@@ -57,6 +58,11 @@ test("a run is followed while it goes on, and its end is told", { timeout: 1_500
     assert.ok((await sidewaysBy(page)) <= 0, `${await sidewaysBy(page)} px too wide`);
     assert.deepEqual(await violations(page, ["color-contrast"]), []);
     await shot(page, "live-dark-phone");
+    // With the token the same stream is followed.
+    const other = await page.context().newPage();
+    await other.goto(`${locked}/runs/${live}/live#token=${token}`);
+    await other.getByText("Follows the run").waitFor(patient);
+    await other.close();
     writeFileSync(seen, "seen");
     await page.getByText("The run is over; this page no longer changes.").waitFor(patient);
     assert.match(await page.locator("#state").innerText(), /The run was interrupted\./);
@@ -103,6 +109,40 @@ test("leads from the list to a run, its report and a step's history", () =>
     await page.getByRole("heading", { level: 1 }).waitFor();
     assert.match(page.url(), /\/history\?step=point-query/);
   }));
+
+test("shows pages to who has the token, which leaves the address", async () => {
+  const { context, page, asked, errors } = await newPage(browser, {}, (asked) => asked.startsWith(`${locked}/`));
+  await page.goto(`${locked}/`);
+  await page.getByRole("heading", { name: "Token needed" }).waitFor();
+  assert.deepEqual(await violations(page, WCAG), []);
+  assert.equal(await page.locator("table.runs").count(), 0);
+  await page.goto(`${locked}/#token=not-the-token-of-it`);
+  await page.getByText("That is not the token.").waitFor();
+  // A new fragment loads nothing by itself.
+  await page.goto(`${locked}/#token=${token}`);
+  await page.locator("table.runs").waitFor();
+  assert.equal(page.url(), `${locked}/`);
+  await page.locator(`a[href="/runs/${done}"]`).click();
+  await page.getByRole("link", { name: "Report", exact: true }).click();
+  await page.locator("p.verdict").first().waitFor();
+  // Its script runs, and the page it is in has its style.
+  await page.locator("table.summary").first().waitFor();
+  assert.ok(await page.evaluate(() => document.querySelector("th button, th[aria-sort]") !== null));
+  assert.notEqual(await page.evaluate(() => getComputedStyle(document.body).maxWidth), "none");
+  const kept = page.waitForEvent("download");
+  await page.locator(`a[href$="/${done}.csv"]`).click();
+  assert.equal((await kept).suggestedFilename(), `${done}.csv`);
+  await page.goto(`${locked}/runs/${done}/data/${done}.txt`);
+  await page.locator("pre").getByText("point-query").first().waitFor();
+  assert.deepEqual(asked, []);
+  // The pages without the token are 401; no policy refused anything.
+  assert.deepEqual(errors.filter((error) => !error.includes("401")), []);
+  // Another tab knows nothing.
+  const other = await context.newPage();
+  await other.goto(`${locked}/runs/${done}`);
+  await other.getByRole("heading", { name: "Token needed" }).waitFor();
+  await context.close();
+});
 
 test("says as much without script", () =>
   opened("/", { script: false }, async (page) => {

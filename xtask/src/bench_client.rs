@@ -155,7 +155,7 @@ pub(crate) fn sandbox_with(
         temp: std::env::temp_dir(),
         stopped_by: Arc::default(),
         interrupt: Arc::new(AtomicBool::new(false)),
-        command_line: format!("cargo xtask {task}"),
+        command_line: ["cargo", "xtask", task].map(str::to_owned).to_vec(),
         rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
         anew: true,
         allow_settings: false,

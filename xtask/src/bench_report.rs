@@ -142,7 +142,7 @@ fn made_up(options: &Options) -> Result<Run> {
         finished_unix_ms: Some(1_796_500_000_000),
         n_resumed: 0,
         rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
-        command_line: "rqps run bench.toml".to_owned(),
+        command_line: ["rqps", "run", "bench.toml"].map(str::to_owned).to_vec(),
         plan: "name = \"bench-report\"\n".to_owned(),
         seed: 7,
         schedule: rqps_model::Schedule::Sequential { slices: options.rounds },

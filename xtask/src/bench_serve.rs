@@ -120,7 +120,7 @@ fn made_up(n: u32) -> Run {
         finished_unix_ms: Some(started_unix_ms + 1_800_000),
         n_resumed: 0,
         rqps_version: "0.1.0".to_owned(),
-        command_line: "rqps run bench.toml".to_owned(),
+        command_line: ["rqps", "run", "bench.toml"].map(str::to_owned).to_vec(),
         plan: "name = 'bench'\n".to_owned(),
         seed: 7,
         schedule: Schedule::Sequential { slices: SLICES },

@@ -23,6 +23,6 @@ pub struct Options {
     pub at_unix_ms: i64,
     /// Version of rqps.
     pub rqps_version: String,
-    /// The command as typed.
-    pub command_line: String,
+    /// The words of the command as typed.
+    pub command_line: Vec<String>,
 }

@@ -24,8 +24,8 @@ pub struct Context {
     pub interrupt: Arc<AtomicBool>,
     /// Set before `interrupt` when it is not the user who wants to stop: why, for the report.
     pub stopped_by: Arc<OnceLock<String>>,
-    /// The command as typed, without passwords.
-    pub command_line: String,
+    /// The words of the command as typed, without passwords.
+    pub command_line: Vec<String>,
     /// Version of rqps.
     pub rqps_version: String,
     /// Start anew although an unfinished run of the plan exists.
@@ -60,7 +60,7 @@ impl Context {
             temp: PathBuf::new(),
             interrupt: Arc::default(),
             stopped_by: Arc::default(),
-            command_line: String::new(),
+            command_line: Vec::new(),
             rqps_version: String::new(),
             anew: false,
             allow_settings: false,

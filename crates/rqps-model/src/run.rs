@@ -223,8 +223,8 @@ pub struct Run {
     pub n_resumed: u32,
     /// Version of rqps.
     pub rqps_version: String,
-    /// The command that started it.
-    pub command_line: String,
+    /// The words of the command that started it.
+    pub command_line: Vec<String>,
     /// The plan as TOML, with every default written out.
     pub plan: String,
     /// The seed that all randomness derives from.

@@ -166,6 +166,23 @@ fn style(has_charts: bool, has_insert: bool, has_stacks: bool) -> String {
     [charts.as_str(), STYLE, insert, stacks].concat()
 }
 
+/// The styles of all reports and histories, as policies name them.
+pub(crate) fn all_styles() -> String {
+    let mut hashes = vec![policy::hash(&history::style())];
+    for has_charts in [false, true] {
+        for has_insert in [false, true] {
+            let styles = [false, true].map(|stacks| style(has_charts, has_insert, stacks));
+            hashes.extend(styles.iter().map(|style| policy::hash(style)));
+        }
+    }
+    hashes.join(" ")
+}
+
+/// The scripts of all reports, as policies name them.
+pub(crate) fn all_scripts() -> String {
+    [SCRIPT, CHART_LIBRARY, flame::SCRIPT].map(policy::hash).join(" ")
+}
+
 /// The verdict first, then the ways through the page.
 fn header(analysis: &Analysis<'_>, choice: &Markup) -> Markup {
     let run = analysis.run;

@@ -61,8 +61,8 @@ pub struct Source {
     pub n_starts: u32,
     /// The plan as TOML.
     pub plan: String,
-    /// The command that started it.
-    pub command_line: String,
+    /// The words of the command that started it.
+    pub command_line: Vec<String>,
     /// Version of rqps that measured it.
     pub rqps_version: String,
     /// Its seed.
@@ -82,7 +82,7 @@ struct Told {
 
 impl Joined {
     /// Makes one run of several. The base is the system `base` names (`LABEL` or `RUN:LABEL`), else
-    /// the first run's. `command_line` is what the report says it was made by.
+    /// the first run's. `command_line` are the words of what the report says it was made by.
     ///
     /// # Errors
     /// Fewer than two runs, one run twice, a run without systems, or a base that no system or more
@@ -90,7 +90,7 @@ impl Joined {
     pub fn of(
         mut runs: Vec<Run>,
         base: Option<&str>,
-        command_line: &str,
+        command_line: &[String],
     ) -> Result<Self, JoinError> {
         base::check(&runs)?;
         let chosen = base::find(&runs, base)?;

@@ -121,7 +121,7 @@ fn run<'a>(analysis: &'a Analysis<'_>) -> RunJson<'a> {
             })
             .collect(),
         n_starts: analysis.n_starts,
-        command_line: &run.command_line,
+        command_line: crate::command::line(&run.command_line),
         plan: &run.plan,
         seed: run.seed.to_string(),
         // An imported file does not tell it.

@@ -6,6 +6,7 @@
 pub mod analysis;
 pub mod audit;
 pub mod charts;
+pub mod command;
 pub mod csv;
 pub mod gate;
 pub mod history;

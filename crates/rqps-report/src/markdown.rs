@@ -9,6 +9,7 @@ use rqps_model::metric::relative;
 use crate::analysis::{Analysis, Cell, CellState, plans};
 use crate::audit::sheet;
 use crate::causes;
+use crate::command;
 use crate::compare;
 use crate::grid::{Grid, Side, escape_markdown, plain};
 use crate::layout::{self, SizeColumns};
@@ -44,7 +45,7 @@ pub fn render(analysis: &Analysis<'_>) -> String {
             escape_markdown(&run.rqps_version),
             escape_markdown(&run.id),
             if run.imported.is_some() { String::new() } else { format!(", seed {}", run.seed) },
-            code(&run.command_line)
+            code(&command::line(&run.command_line))
         ),
     );
     out

@@ -6,6 +6,7 @@
 //! 0.62, 0.7123 ± 0.0041 is 0.712. Without an interval a figure has whole numbers from 100 up, and a
 //! ratio two decimals. Only text is rounded: CSV and JSON carry full precision.
 
+use jiff::Timestamp;
 use rqps_model::{Estimate, Metric};
 
 /// What stands where nothing was measured.
@@ -192,24 +193,12 @@ pub(crate) fn kb(n: u32) -> String {
     format!("{n} KB")
 }
 
-/// Milliseconds since 1970 as `2026-11-21 20:30:15 UTC`.
+/// Milliseconds since 1970 as `2026-11-21 20:30:15 UTC`; as they are, where no calendar has such a day.
 pub fn utc(unix_ms: i64) -> String {
-    let seconds = unix_ms.div_euclid(1000);
-    let (days, in_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Days to a civil date in the proleptic Gregorian calendar, after Howard Hinnant,
-    // "chrono-Compatible Low-Level Date Algorithms", civil_from_days.
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let (hour, minute, second) = (in_day / 3600, in_day % 3600 / 60, in_day % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
+    match Timestamp::from_millisecond(unix_ms) {
+        Ok(at) => at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        Err(_) => format!("{unix_ms} ms since 1970"),
+    }
 }
 
 /// `value` with `decimals` digits after the point; never `-0`, and `inf` for infinity.
@@ -278,6 +267,8 @@ mod tests {
         assert_eq!(utc(951_782_400_000), "2000-02-29 00:00:00 UTC");
         assert_eq!(utc(1_795_293_015_999), "2026-11-21 20:30:15 UTC");
         assert_eq!(utc(-1000), "1969-12-31 23:59:59 UTC");
+        assert_eq!(utc(-1), "1969-12-31 23:59:59 UTC");
+        assert_eq!(utc(i64::MAX), "9223372036854775807 ms since 1970");
     }
 
     #[test]

@@ -8,3 +8,15 @@ pub use crate::words::one_line;
 pub fn stylesheet() -> &'static str {
     crate::html::STYLE
 }
+
+/// The styles of all reports and histories by hash, as content security policies name them.
+#[must_use]
+pub fn styles() -> String {
+    crate::html::all_styles()
+}
+
+/// The scripts of all reports by hash, as content security policies name them.
+#[must_use]
+pub fn scripts() -> String {
+    crate::html::all_scripts()
+}

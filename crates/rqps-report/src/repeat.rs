@@ -3,7 +3,7 @@
 use rqps_model::{StepInfo, StepKind};
 
 use crate::analysis::{Analysis, StepAnalysis};
-use crate::words::one_line;
+use crate::command::shown;
 
 /// A command that repeats a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(crate) struct Repeat<'a> {
 pub(crate) fn commands<'a>(analysis: &'a Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<Repeat<'a>> {
     let run = analysis.run;
     let clients = analysis.clients_of(step);
-    let narrowed = |typed: &str, seed: u64| command(typed, seed, &step.step.info, clients);
+    let narrowed = |typed: &[String], seed: u64| command(typed, seed, &step.step.info, clients);
     let Some(joined) = analysis.joined else {
         let own = || Repeat { run: None, command: narrowed(&run.command_line, run.seed) };
         return (!analysis.is_all_imported()).then(own).into_iter().collect();
@@ -38,14 +38,13 @@ pub(crate) fn commands<'a>(analysis: &'a Analysis<'_>, step: &StepAnalysis<'_>) 
 
 /// A run's own command with its steps narrowed to one, where the run has several numbers of clients with
 /// `clients` of them, and with its seed, so that rows and events are the same:
-/// `rqps run demo.toml --steps scan --seed 42`, `rqps profile scan --systems mysql@5.6.14,mysql@8.0.33 --seed 42`.
+/// `rqps run demo.toml --steps scan --seed 42`, `rqps profile scan --systems 'mysql@5.6.14,mysql@8.0.33' --seed 42`.
 /// Options that were typed before `run` stay there. `rqps profile` takes only steps whose stacks can be recorded:
 /// what else it measured comes with the steps that were typed.
 ///
 /// A run whose command is not known gets the form that needs the plan as a file.
-fn command(command_line: &str, seed: u64, info: &StepInfo, clients: Option<u32>) -> String {
-    let words = words(command_line);
-    let (before, after) = around_subcommand(&words);
+fn command(words: &[String], seed: u64, info: &StepInfo, clients: Option<u32>) -> String {
+    let (before, after) = around_subcommand(words);
     let step_name = info.name.as_str();
     let can_be_alone = matches!(info.kind, StepKind::Read | StepKind::Write | StepKind::Insert);
     let narrowed = |arguments: &[String]| match clients {
@@ -76,7 +75,7 @@ fn command(command_line: &str, seed: u64, info: &StepInfo, clients: Option<u32>)
     let typed = before.iter().map(String::as_str).chain([subcommand]);
     for word in typed.chain(arguments.iter().map(String::as_str)).chain(own) {
         out.push(' ');
-        out.push_str(&quoted(word));
+        out.push_str(&shown(word));
     }
     out
 }
@@ -149,41 +148,6 @@ fn without_steps(arguments: &[String]) -> Vec<String> {
     out
 }
 
-/// Splits a command as a POSIX shell does, as far as quotes and backslashes go.
-fn words(command: &str) -> Vec<String> {
-    let mut out: Vec<String> = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    let mut chars = command.chars();
-    while let Some(c) = chars.next() {
-        match (quote, c) {
-            (Some(q), _) if c == q => quote = None,
-            (Some('\''), _) => word.get_or_insert_default().push(c),
-            (_, '\\') => word.get_or_insert_default().extend(chars.next()),
-            (Some(_), _) => word.get_or_insert_default().push(c),
-            (None, '\'' | '"') => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (None, _) if c.is_whitespace() => out.extend(word.take()),
-            (None, _) => word.get_or_insert_default().push(c),
-        }
-    }
-    out.extend(word);
-    out
-}
-
-/// `word` as a POSIX shell takes it for one word.
-pub(crate) fn quoted(word: &str) -> String {
-    let word = one_line(word);
-    let is_safe = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+%".contains(c);
-    if !word.is_empty() && word.chars().all(is_safe) {
-        word
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use rqps_model::{Figure, Group};
@@ -202,9 +166,13 @@ mod tests {
         }
     }
 
+    fn words(typed: &str) -> Vec<String> {
+        shlex::split(typed).unwrap()
+    }
+
     /// The command that repeats a step of a kind.
     fn of(typed: &str, seed: u64, kind: StepKind, clients: Option<u32>) -> String {
-        command(typed, seed, &info("scan", kind), clients)
+        command(&words(typed), seed, &info("scan", kind), clients)
     }
 
     /// The command that repeats the step `scan`, which reads.
@@ -213,11 +181,12 @@ mod tests {
     }
 
     #[test]
-    fn splits_and_quotes_like_a_shell() {
-        assert_eq!(words(r#"a 'b c' "d\"e" f\ g ''"#), ["a", "b c", "d\"e", "f g", ""]);
-        assert_eq!(quoted("scan"), "scan");
-        assert_eq!(quoted("range-*"), "'range-*'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
+    fn words_are_quoted_for_a_shell() {
+        assert_eq!(shown("scan"), "scan");
+        assert_eq!(shown("range-*"), "'range-*'");
+        for word in ["", "it's", "a b", "{a,b}", "$x!", "~", "\\", "a=b"] {
+            assert_eq!(words(&shown(word)), [word], "{word}");
+        }
     }
 
     #[test]
@@ -231,7 +200,7 @@ mod tests {
     fn options_before_the_subcommand_stay_there() {
         assert_eq!(
             scan("rqps --results /data/r --cache=c run a.toml --results x", 42),
-            "rqps --results /data/r --cache=c run a.toml --results x --steps scan --seed 42"
+            "rqps --results /data/r '--cache=c' run a.toml --results x --steps scan --seed 42"
         );
         // A directory may have the subcommand's name, or one with a blank.
         assert_eq!(
@@ -278,10 +247,10 @@ mod tests {
     #[test]
     fn steps_of_a_profile_are_replaced() {
         for (typed, wanted) in [
-            ("rqps profile scan --systems a@1,b@2", "profile scan --systems a@1,b@2 --seed 42"),
+            ("rqps profile scan --systems a@1,b@2", "profile scan --systems 'a@1,b@2' --seed 42"),
             (
                 "rqps profile --plan p.toml 'range-*' scan --seconds=3 --new points",
-                "profile scan --plan p.toml --seconds=3 --new --seed 42",
+                "profile scan --plan p.toml '--seconds=3' --new --seed 42",
             ),
             (
                 "rqps --cache c profile --base a@1 --vs b@2 --seed 7 --no-html -- 'points-*' scan",
@@ -302,7 +271,7 @@ mod tests {
         // Of a load no stacks are recorded.
         assert_eq!(
             of(typed, 42, StepKind::Load, None),
-            "rqps profile 'points-*' --clients 1,4 --plan p.toml --seed 42"
+            "rqps profile 'points-*' --clients '1,4' --plan p.toml --seed 42"
         );
     }
 }

@@ -8,6 +8,7 @@ mod stacks;
 use crate::analysis::{Analysis, Cell, CellState, Differences, StepAnalysis};
 use crate::audit::sheet;
 use crate::causes;
+use crate::command;
 use crate::compare;
 use crate::comparison;
 use crate::grid::Grid;
@@ -549,9 +550,13 @@ fn footer(page: &mut Page, analysis: &Analysis<'_>) {
     page.paragraph(
         "",
         &if analysis.imported().is_some() {
-            format!("rqps {version}; {}", run.command_line)
+            format!("rqps {version}; {}", command::line(&run.command_line))
         } else {
-            format!("rqps {version}; seed {}; {}", analysis.seed(), run.command_line)
+            format!(
+                "rqps {version}; seed {}; {}",
+                analysis.seed(),
+                command::line(&run.command_line)
+            )
         },
     );
     let example = analysis.headlines.iter().find_map(|h| h.worst_idx);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Columns given to a label or a step's name; longer ones are cut in their middle.
@@ -100,36 +101,17 @@ fn distinct(texts: impl Iterator<Item = String>) -> usize {
 }
 
 /// `text` broken into lines of at most `columns` columns at spaces; the first line begins with
-/// `first`, later ones with as many spaces.
+/// `first`, later ones with as many spaces. Longer words are broken, but into no less than eight columns.
 pub(crate) fn wrap(first: &str, text: &str, columns: usize) -> String {
-    let indent = &" ".repeat(width(first));
-    let mut out = first.to_owned();
-    let mut used = width(first);
-    let mut is_line_empty = true;
-    for word in one_line(text).split_whitespace() {
-        let mut rest = word.to_owned();
-        loop {
-            let room = columns.saturating_sub(width(indent)).max(8);
-            let piece: String = head(&rest, room);
-            rest = rest[piece.len()..].to_owned();
-            let w = width(&piece);
-            if !is_line_empty && used + 1 + w > columns {
-                out.push('\n');
-                out.push_str(indent);
-                used = width(indent);
-            } else if !is_line_empty {
-                out.push(' ');
-                used += 1;
-            }
-            is_line_empty = false;
-            out.push_str(&piece);
-            used += w;
-            if rest.is_empty() {
-                break;
-            }
-        }
-    }
-    out
+    let indent = " ".repeat(width(first));
+    let options = Options::new(columns.max(indent.len() + 8))
+        .initial_indent(first)
+        .subsequent_indent(&indent)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .wrap_algorithm(WrapAlgorithm::FirstFit);
+    let words: Vec<String> = one_line(text).split_whitespace().map(str::to_owned).collect();
+    textwrap::fill(&words.join(" "), options)
 }
 
 /// The longest beginning of `text` that fits into `columns`; at least one character.

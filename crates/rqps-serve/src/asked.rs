@@ -1,11 +1,9 @@
 //! A request as plain values: what the blocking part of the server gets to see.
 
-use hyper::Method;
-
 /// The longest path and query, bytes: a comparison names its systems in it.
 pub(crate) const LONGEST_URI: usize = 8 << 10;
 
-/// Names and values of a query or a form, in order.
+/// Names and values of a query, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Fields(Vec<(String, String)>);
 
@@ -32,16 +30,9 @@ impl Fields {
 /// A request that may be answered.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
-    pub(crate) method: Method,
     /// The parts of the path between its slashes.
     pub(crate) path: Vec<String>,
     pub(crate) query: Fields,
-    /// What a form sent.
-    pub(crate) form: Fields,
-    /// The cookies as sent.
-    pub(crate) cookies: String,
-    /// What the forms of this browser must bring back.
-    pub(crate) form_key: String,
 }
 
 /// The parts of a path, decoded; `None` for one that is none of ours.

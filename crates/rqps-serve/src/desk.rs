@@ -1,6 +1,5 @@
-//! What all requests share: the options, the sessions, the runs that are followed.
+//! What all requests share: the options, the runs that are followed.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
@@ -9,7 +8,6 @@ use tokio::sync::Semaphore;
 
 use crate::Options;
 use crate::live::Hub;
-use crate::session::Sessions;
 
 /// Reports, comparisons and histories made at one time: each can take seconds of all CPUs and the memory
 /// of whole runs.
@@ -21,7 +19,6 @@ pub(crate) const MOST_STREAMS: usize = 16;
 /// The state of the server.
 pub(crate) struct Desk {
     pub(crate) options: Options,
-    pub(crate) sessions: Sessions,
     pub(crate) hub: Arc<Hub>,
     pub(crate) heavy: Arc<Semaphore>,
     /// Streams under way.
@@ -29,10 +26,9 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    pub(crate) fn new(options: Options, at: SocketAddr) -> std::io::Result<Self> {
-        let sessions = Sessions::new(at.port())?;
+    pub(crate) fn new(options: Options) -> Self {
         let (hub, heavy) = (Arc::<Hub>::default(), Arc::new(Semaphore::new(N_HEAVY)));
-        Ok(Self { options, sessions, hub, heavy, streams: AtomicUsize::new(0) })
+        Self { options, hub, heavy, streams: AtomicUsize::new(0) }
     }
 
     /// The store; `None` before anything was measured.

@@ -7,7 +7,8 @@ use std::net::SocketAddr;
 pub enum Error {
     /// Anybody on the network could read the results.
     #[error(
-        "{listen} can be reached from other hosts, and there is no token; give --token-file FILE or set RQPS_TOKEN, or listen at 127.0.0.1"
+        "{listen} can be reached from other hosts, and there is no token; give --token-file FILE or set RQPS_TOKEN and open http://HOST:{port}/#token=TOKEN, or listen at 127.0.0.1",
+        port = listen.port()
     )]
     NeedsToken {
         /// The address.
@@ -31,7 +32,7 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
-    /// The runtime could not be started, or the system has no random numbers.
+    /// The runtime could not be started.
     #[error("cannot start the server")]
     Start {
         /// What the system said.
@@ -40,7 +41,7 @@ pub enum Error {
     },
     /// A token that could be guessed.
     #[error(
-        "the token has {found} characters; use 16 to 256 without spaces, such as those of `head -c 24 /dev/urandom | base64`"
+        "the token has {found} characters; use 16 to 256 of A-Z, a-z, 0-9 and -._~+/ (= at the end), such as those of `head -c 24 /dev/urandom | base64`"
     )]
     WeakToken {
         /// How many it has.

@@ -4,7 +4,7 @@
 //! plain blocking code on a few threads beside it. Pages work without script; scripts and styles are
 //! files of this program, and no page makes a request to any other host.
 //!
-//! What it deliberately does not do: measure, keep a copy of results, speak TLS.
+//! What it deliberately does not do: measure, change anything, keep a copy of results or a session, speak TLS.
 
 mod access;
 mod asked;
@@ -16,9 +16,7 @@ mod patient;
 mod reply;
 mod route;
 mod server;
-mod session;
 mod token;
-mod write;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -29,10 +27,8 @@ pub use error::Error;
 pub use server::serve;
 pub use token::Token;
 
-/// Removes a run with all that belongs to it; gives what went wrong in a sentence.
-pub type Remove = dyn Fn(&str) -> Result<(), String> + Send + Sync;
-
 /// What is served, to whom.
+#[derive(Debug)]
 pub struct Options {
     /// The results directory.
     pub results: PathBuf,
@@ -40,23 +36,10 @@ pub struct Options {
     pub listen: SocketAddr,
     /// Names besides numbers and `localhost` by which browsers may address this server.
     pub names: Vec<String>,
-    /// What a browser must show; needed on every address but loopback.
+    /// What a request must show; needed on every address but loopback.
     pub token: Option<Token>,
-    /// Whether tags and notes can be changed and runs removed.
-    pub may_write: bool,
-    /// How a run is removed.
-    pub remove: Box<Remove>,
     /// Version of rqps.
     pub rqps_version: String,
     /// Set when the server is to stop.
     pub stop: Arc<AtomicBool>,
-}
-
-impl std::fmt::Debug for Options {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { results, listen, may_write, .. } = self;
-        let mut shown = f.debug_struct("Options");
-        shown.field("results", results).field("listen", listen).field("may_write", may_write);
-        shown.finish_non_exhaustive()
-    }
 }

@@ -26,7 +26,6 @@ use rqps_store::Error;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::asked::Asked;
 use crate::desk::{Desk, MOST_STREAMS};
 use crate::page::shell;
 use crate::reply::{Body, Reply, guarded};
@@ -36,7 +35,7 @@ use view::Parts;
 pub(crate) use view::outcome_of;
 use watcher::Watcher;
 
-/// How long a stream lasts; browsers then open another by themselves.
+/// How long a stream lasts; pages then open another by themselves.
 const LASTS: Duration = Duration::from_secs(3600);
 
 /// How often a stream says something when nothing changes, so that an end of either side is noticed.
@@ -46,7 +45,7 @@ const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
 const READ_WITHIN: Duration = Duration::from_secs(30);
 
 /// The page that follows a run. Without script it loads itself anew every five seconds.
-pub(crate) fn page(desk: &Desk, asked: &Asked, id: &str) -> Result<Reply, Error> {
+pub(crate) fn page(desk: &Desk, id: &str) -> Result<Reply, Error> {
     drop(desk.store_of(id)?);
     let mut watcher = Watcher::new(desk.options.results.clone(), id.to_owned());
     let seen = watcher.look()?;
@@ -71,7 +70,7 @@ pub(crate) fn page(desk: &Desk, asked: &Asked, id: &str) -> Result<Reply, Error>
         }
     };
     let about = shell::About { title: &title, script: Some("live.js"), again };
-    Ok(Reply::page(shell::page(desk, asked, about, &content)))
+    Ok(Reply::page(shell::page(desk, about, &content)))
 }
 
 /// Follows a run.
@@ -107,8 +106,7 @@ async fn tell(
 ) {
     let ends = Instant::now() + LASTS;
     let mut before = Arc::new(Parts::default());
-    // Browsers that lose the stream come back after this many milliseconds.
-    let mut text = "retry: 3000\n\n".to_owned();
+    let mut text = String::new();
     loop {
         let parts = Arc::clone(&seen.borrow_and_update());
         if parts.is_any() {

@@ -3,7 +3,7 @@
 pub(crate) mod compare;
 pub(crate) mod history;
 pub(crate) mod list;
-pub(crate) mod login;
 pub(crate) mod overview;
 pub(crate) mod report;
 pub(crate) mod shell;
+pub(crate) mod unlock;

@@ -7,7 +7,7 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::body::Bytes;
 use hyper::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName,
-    HeaderValue, LOCATION, REFERRER_POLICY, RETRY_AFTER, SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
+    HeaderValue, REFERRER_POLICY, RETRY_AFTER, VARY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{Response, StatusCode};
 use maud::{DOCTYPE, Markup, html};
@@ -15,8 +15,7 @@ use maud::{DOCTYPE, Markup, html};
 /// Any answer's body.
 pub(crate) type Body = UnsyncBoxBody<Bytes, Infallible>;
 
-/// What pages of our own may do: nothing but load the script and styles of this server, send its forms
-/// and follow a run.
+/// What pages of our own may do: nothing but load the script and styles of this server, ask it and follow a run.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
     form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -108,10 +107,14 @@ impl Reply {
         Self::new(StatusCode::OK, content_type, body)
     }
 
-    /// Sends the browser elsewhere on this server, with GET.
-    pub(crate) fn see(path: &str) -> Self {
-        let reply = Self::new(StatusCode::SEE_OTHER, "text/plain; charset=utf-8", Bytes::new());
-        reply.with(LOCATION, path.to_owned())
+    /// A page for who has not shown the token. The page that it fetches takes its place and keeps its policy, so that
+    /// the policy names the styles and scripts of all reports; each report's own then narrows it.
+    pub(crate) fn locked(markup: Markup) -> Self {
+        let (styles, scripts) = (rqps_report::page::styles(), rqps_report::page::scripts());
+        let policy = POLICY.replace("style-src 'self'", &format!("style-src 'self' {styles}"));
+        let policy = policy.replace("script-src 'self'", &format!("script-src 'self' {scripts}"));
+        let reply = Self { status: StatusCode::UNAUTHORIZED, policy, ..Self::page(markup) };
+        reply.with(WWW_AUTHENTICATE, "Bearer".to_owned())
     }
 
     /// Too many of something; the browser is to come again.
@@ -119,15 +122,7 @@ impl Reply {
         Self::problem(StatusCode::SERVICE_UNAVAILABLE, sentence).with(RETRY_AFTER, "5".to_owned())
     }
 
-    pub(crate) fn with_status(self, status: StatusCode) -> Self {
-        Self { status, ..self }
-    }
-
-    pub(crate) fn with_cookie(self, cookie: String) -> Self {
-        self.with(SET_COOKIE, cookie)
-    }
-
-    pub(crate) fn with(mut self, name: HeaderName, value: String) -> Self {
+    fn with(mut self, name: HeaderName, value: String) -> Self {
         self.headers.push((name, value));
         self
     }
@@ -145,8 +140,9 @@ impl Reply {
         };
         set(CONTENT_TYPE, content_type);
         set(CONTENT_SECURITY_POLICY, &policy);
-        // Asked again each time: runs go on, and sessions end.
+        // Asked again each time: runs go on. With the token an address has another answer.
         set(CACHE_CONTROL, "private, no-cache");
+        set(VARY, "authorization");
         for (name, value) in &headers {
             set(name.clone(), value);
         }
@@ -159,8 +155,7 @@ pub(crate) fn guarded(mut response: Response<Body>) -> Response<Body> {
     let headers = response.headers_mut();
     let mut set = |name: HeaderName, value| headers.insert(name, HeaderValue::from_static(value));
     set(X_CONTENT_TYPE_OPTIONS, "nosniff");
-    // Not `no-referrer`: forms would then name no origin, and could not be told from other sites'.
-    set(REFERRER_POLICY, "same-origin");
+    set(REFERRER_POLICY, "no-referrer");
     set(HeaderName::from_static("cross-origin-opener-policy"), "same-origin");
     set(HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
     response
@@ -187,7 +182,7 @@ mod tests {
 
     #[test]
     fn every_answer_is_guarded() {
-        for reply in [Reply::page(html! {}), Reply::see("/"), Reply::file("text/css", "")] {
+        for reply in [Reply::page(html! {}), Reply::locked(html! {}), Reply::file("text/css", "")] {
             let response = reply.into_response();
             for name in ["x-content-type-options", "referrer-policy", "content-security-policy"] {
                 assert!(response.headers().contains_key(name), "{name}");

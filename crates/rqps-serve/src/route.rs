@@ -1,16 +1,13 @@
 //! From a request to who answers it.
 
-use hyper::{Method, StatusCode};
+use hyper::StatusCode;
 use rqps_store::Error;
 
 use crate::asked::Asked;
 use crate::desk::Desk;
-use crate::page::{compare, history, list, login, overview, report};
+use crate::live;
+use crate::page::{compare, history, list, overview, report};
 use crate::reply::Reply;
-use crate::{live, write};
-
-/// A form's data that are read at most, bytes: a note of four thousand characters, each written by number.
-pub(crate) const LONGEST_FORM: usize = 64 << 10;
 
 /// What answers a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,11 +23,6 @@ pub(crate) enum Route<'a> {
     Compare,
     History,
     File(&'a str),
-    Login,
-    Logout,
-    Tag(&'a str),
-    Note(&'a str),
-    Remove(&'a str),
 }
 
 impl<'a> Route<'a> {
@@ -39,8 +31,6 @@ impl<'a> Route<'a> {
         let parts: Vec<&str> = path.iter().map(String::as_str).collect();
         Some(match parts.as_slice() {
             [] => Self::List,
-            ["login"] => Self::Login,
-            ["logout"] => Self::Logout,
             ["compare"] => Self::Compare,
             ["history"] => Self::History,
             ["static", name] => Self::File(name),
@@ -49,42 +39,18 @@ impl<'a> Route<'a> {
             ["runs", _, "data", name] => Self::Data(name),
             ["runs", id, "live"] => Self::Live(id),
             ["runs", id, "events"] => Self::Events(id),
-            ["runs", id, "tags"] => Self::Tag(id),
-            ["runs", id, "note"] => Self::Note(id),
-            ["runs", id, "remove"] => Self::Remove(id),
             _ => return None,
         })
     }
 
-    /// Whether it is sent by a form.
-    pub(crate) fn takes_form(self) -> bool {
-        matches!(self, Self::Logout | Self::Tag(_) | Self::Note(_) | Self::Remove(_))
-    }
-
-    /// Whether it changes results.
-    pub(crate) fn writes(self) -> bool {
-        matches!(self, Self::Tag(_) | Self::Note(_) | Self::Remove(_))
-    }
-
-    /// Whether it is for who has not shown the token.
+    /// Whether it is for who has not shown the token: files of this program alone.
     pub(crate) fn is_open(self) -> bool {
-        matches!(self, Self::Login | Self::File(_))
+        matches!(self, Self::File(_))
     }
 
     /// Whether it can take seconds of CPU time.
     pub(crate) fn is_heavy(self) -> bool {
         matches!(self, Self::Report(_) | Self::Data(_) | Self::Compare | Self::History)
-    }
-
-    /// Whether a request may use a method on it.
-    pub(crate) fn takes(self, method: &Method) -> bool {
-        let is_post = *method == Method::POST;
-        let is_get = matches!(*method, Method::GET | Method::HEAD);
-        match self {
-            Self::Login => is_get || is_post,
-            route if route.takes_form() => is_post,
-            _ => is_get,
-        }
     }
 }
 
@@ -92,19 +58,13 @@ impl<'a> Route<'a> {
 pub(crate) fn answer(desk: &Desk, asked: &Asked, route: Route<'_>) -> Reply {
     let result = match route {
         Route::List => list::show(desk, asked),
-        Route::Overview(id) => overview::show(desk, asked, id),
+        Route::Overview(id) => overview::show(desk, id),
         Route::Report(id) => report::show(desk, asked, id),
         Route::Data(name) => report::data(desk, asked, name),
-        Route::Live(id) => live::page(desk, asked, id),
+        Route::Live(id) => live::page(desk, id),
         Route::Compare => compare::show(desk, asked),
         Route::History => history::show(desk, asked),
         Route::File(name) => Ok(file(name)),
-        Route::Login if asked.method == Method::POST => Ok(login::enter(desk, asked)),
-        Route::Login => Ok(login::show(desk, asked, None)),
-        Route::Logout => Ok(login::leave(desk, asked)),
-        Route::Tag(id) => write::tag(desk, asked, id),
-        Route::Note(id) => write::note(desk, asked, id),
-        Route::Remove(id) => write::remove(desk, asked, id),
         // Answered without waiting.
         Route::Events(_) => Ok(Reply::unknown()),
     };
@@ -118,10 +78,6 @@ fn of_error(error: &Error) -> Reply {
             StatusCode::NOT_FOUND
         }
         Error::NoResults { .. } => StatusCode::NOT_FOUND,
-        Error::BadTag { .. } | Error::TooManyTags { .. } | Error::NoteTooLong { .. } => {
-            StatusCode::UNPROCESSABLE_ENTITY
-        }
-        Error::RunInUse { .. } => StatusCode::CONFLICT,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     };
     Reply::problem(status, &chain(error))
@@ -144,6 +100,7 @@ fn file(name: &str) -> Reply {
         "serve.css" => Reply::file("text/css; charset=utf-8", include_str!("assets/serve.css")),
         "list.js" => Reply::file(SCRIPT, include_str!("assets/list.js")),
         "live.js" => Reply::file(SCRIPT, include_str!("assets/live.js")),
+        "unlock.js" => Reply::file(SCRIPT, include_str!("assets/unlock.js")),
         _ => Reply::unknown(),
     }
 }
@@ -165,16 +122,5 @@ mod tests {
         assert_eq!(route("/runs/r1/data/r1.csv").as_deref(), Some("Data(\"r1.csv\")"));
         assert_eq!(route("/runs"), None);
         assert_eq!(route("/rqps.db"), None);
-    }
-
-    #[test]
-    fn what_changes_anything_takes_forms_only() {
-        for route in [Route::Tag("r"), Route::Note("r"), Route::Remove("r"), Route::Logout] {
-            assert!(route.takes(&Method::POST) && !route.takes(&Method::GET), "{route:?}");
-        }
-        for route in [Route::List, Route::Report("r"), Route::Events("r")] {
-            assert!(route.takes(&Method::HEAD) && !route.takes(&Method::POST), "{route:?}");
-        }
-        assert!(!Route::List.takes(&Method::PUT));
     }
 }

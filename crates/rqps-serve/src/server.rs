@@ -6,9 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
-use hyper::header::{AUTHORIZATION, COOKIE, HeaderMap};
+use hyper::header::{AUTHORIZATION, HeaderMap};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -21,10 +20,11 @@ use tokio::time::{sleep, timeout};
 use crate::access::{self, Refused};
 use crate::asked::{Asked, Fields, LONGEST_URI, parts_of};
 use crate::desk::Desk;
+use crate::page::unlock;
 use crate::patient::Patient;
 use crate::reply::{Body, Reply};
-use crate::route::{LONGEST_FORM, Route, answer};
-use crate::{Error, Options, live, token};
+use crate::route::{Route, answer};
+use crate::{Error, Options, live};
 
 /// Connections at one time; more wait to be accepted.
 const MOST_CONNECTIONS: usize = 64;
@@ -35,14 +35,14 @@ const N_THREADS: usize = 8;
 /// How long the head of a request may take, and how long a connection may stay without one.
 const HEAD_WITHIN: Duration = Duration::from_secs(15);
 
-/// How long what a form sends may take.
-const FORM_WITHIN: Duration = Duration::from_secs(15);
-
 /// The most bytes of a request's head.
 const LONGEST_HEAD: usize = 32 << 10;
 
 /// How long answers under way are waited for when the server stops.
 const STOP_WITHIN: Duration = Duration::from_secs(3);
+
+/// How long a wrong token waits for its answer.
+const WRONG_TOKEN: Duration = Duration::from_millis(500);
 
 /// How often it is looked whether the server is to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -70,7 +70,7 @@ pub fn serve(options: Options, ready: &mut dyn FnMut(SocketAddr)) -> Result<(), 
         .max_blocking_threads(N_THREADS)
         .build()
         .map_err(start)?;
-    let desk = Arc::new(Desk::new(options, at).map_err(start)?);
+    let desk = Arc::new(Desk::new(options));
     let listener = {
         let _entered = runtime.enter();
         TcpListener::from_std(listener).map_err(start)?
@@ -153,44 +153,24 @@ async fn respond(
     let problem = |status, sentence| Err(Reply::problem(status, sentence));
     let headers = request.headers();
     access::check_host(headers, &desk.options.names).map_err(refused)?;
-    let has_token = shows_token(&desk, headers);
-    access::check_origin(request.method(), headers, has_token).map_err(refused)?;
+    access::check_site(headers).map_err(refused)?;
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        return problem(StatusCode::METHOD_NOT_ALLOWED, "This server only shows.");
+    }
     if request.uri().to_string().len() > LONGEST_URI {
         return problem(StatusCode::URI_TOO_LONG, "The address is too long.");
     }
-    let Some(path) = parts_of(request.uri().path()) else { return Err(Reply::unknown()) };
-    let Some(route) = Route::of(&path) else { return Err(Reply::unknown()) };
-    if !route.takes(request.method()) {
-        return problem(StatusCode::METHOD_NOT_ALLOWED, "That cannot be done with this page.");
+    let path = parts_of(request.uri().path());
+    let route = path.as_deref().and_then(Route::of);
+    if !route.is_some_and(Route::is_open) {
+        check_token(&desk, headers).await?;
     }
-    let cookies = text_of(headers, COOKIE);
-    let is_in = desk.options.token.is_none() || has_token || desk.sessions.is_in(&cookies);
-    if !is_in && !route.is_open() {
-        let is_page = *request.method() == Method::GET && !matches!(route, Route::Events(_));
-        return Err(if is_page { Reply::see("/login") } else { needs_login() });
-    }
-    let asked = Asked {
-        method: request.method().clone(),
-        query: Fields::parse(request.uri().query().unwrap_or_default().as_bytes()),
-        form_key: desk.sessions.form_key(&cookies),
-        form: Fields::default(),
-        path: path.clone(),
-        cookies,
-    };
+    let (Some(path), Some(route)) = (path.clone(), route) else { return Err(Reply::unknown()) };
     if let Route::Events(id) = route {
         return live::stream(&desk, id, stopped).await;
     }
-    let form = read_form(request).await?;
-    let asked = Asked { form, ..asked };
-    if route.takes_form() && !has_token && !token::same(asked.form.get("key"), &asked.form_key) {
-        return problem(StatusCode::FORBIDDEN, "The form is too old; load its page again.");
-    }
-    if route.writes() && !desk.options.may_write {
-        return problem(
-            StatusCode::FORBIDDEN,
-            "This server only shows; start it with --allow-write.",
-        );
-    }
+    let query = Fields::parse(request.uri().query().unwrap_or_default().as_bytes());
+    let asked = Asked { path, query };
     // The work's own: a browser that goes away leaves it to its end.
     let turn = match route.is_heavy() {
         true => Arc::clone(&desk.heavy).acquire_owned().await.ok(),
@@ -202,46 +182,20 @@ async fn respond(
         Route::of(&asked.path).map_or_else(Reply::unknown, |route| answer(&worker, &asked, route))
     };
     match tokio::task::spawn_blocking(work).await {
-        Ok(reply) => {
-            if reply.status == StatusCode::UNAUTHORIZED {
-                // Guessing takes time.
-                sleep(Duration::from_millis(500)).await;
-            }
-            Ok(reply.into_response())
-        }
+        Ok(reply) => Ok(reply.into_response()),
         Err(_) => problem(StatusCode::INTERNAL_SERVER_ERROR, "The page could not be made."),
     }
 }
 
-fn needs_login() -> Reply {
-    Reply::problem(StatusCode::UNAUTHORIZED, "Show the token first: log in at /login.")
-}
-
-/// Whether a program shows the token itself.
-fn shows_token(desk: &Desk, headers: &HeaderMap) -> bool {
-    let shown = text_of(headers, AUTHORIZATION);
-    let token = shown.strip_prefix("Bearer ");
-    matches!((&desk.options.token, token), (Some(token), Some(shown)) if token.is(shown))
-}
-
-/// The values of a header as one text.
-fn text_of(headers: &HeaderMap, name: hyper::header::HeaderName) -> String {
-    let all = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
-    all.collect::<Vec<_>>().join("; ")
-}
-
-/// What a form sent; of other requests nothing.
-async fn read_form(request: Request<Incoming>) -> Result<Fields, Reply> {
-    if *request.method() != Method::POST {
-        return Ok(Fields::default());
+/// Lets who shows the token go on, and all others see how it is shown. Every path has the same answer then.
+async fn check_token(desk: &Desk, headers: &HeaderMap) -> Result<(), Reply> {
+    let Some(token) = &desk.options.token else { return Ok(()) };
+    let Some(shown) = headers.get(AUTHORIZATION) else { return Err(unlock::page()) };
+    let shown = shown.to_str().ok().and_then(|shown| shown.strip_prefix("Bearer "));
+    if shown.is_some_and(|shown| token.is(shown)) {
+        return Ok(());
     }
-    let body = Limited::new(request.into_body(), LONGEST_FORM).collect();
-    match timeout(FORM_WITHIN, body).await {
-        Ok(Ok(body)) => Ok(Fields::parse(&body.to_bytes())),
-        Ok(Err(_)) => Err(Reply::problem(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "The form is too long, or broke off.",
-        )),
-        Err(_) => Err(Reply::problem(StatusCode::REQUEST_TIMEOUT, "The form took too long.")),
-    }
+    // Guessing takes time.
+    sleep(WRONG_TOKEN).await;
+    Err(unlock::page())
 }

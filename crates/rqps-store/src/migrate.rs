@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::Error;
+use crate::values::Json;
 
 /// What SQLite's header says that the file is: `rQPS` in ASCII.
 const APPLICATION_ID: i64 = 0x7251_5053;
@@ -26,7 +27,11 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0011.sql"),
     include_str!("../migrations/0012.sql"),
     include_str!("../migrations/0013.sql"),
+    include_str!("../migrations/0014.sql"),
 ];
+
+/// The schema since which commands are lists of words.
+const WORDS_OF_COMMANDS: i64 = 14;
 
 /// Brings the database to the newest schema.
 pub(crate) fn migrate(connection: &Connection, path: &Path) -> Result<(), Error> {
@@ -54,11 +59,26 @@ pub(crate) fn migrate(connection: &Connection, path: &Path) -> Result<(), Error>
     for (migration, number) in MIGRATIONS.iter().zip(1_i64..) {
         if number > found {
             transaction.execute_batch(migration).map_err(sql)?;
+            if number == WORDS_OF_COMMANDS {
+                take_commands_apart(&transaction).map_err(sql)?;
+            }
             transaction.pragma_update(None, "user_version", number).map_err(sql)?;
         }
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(sql)?;
     transaction.commit().map_err(sql)
+}
+
+/// Makes lists of words of the commands of all runs. What no shell would take is one word.
+fn take_commands_apart(connection: &Connection) -> rusqlite::Result<()> {
+    let mut runs = connection.prepare("SELECT run_id, command_line FROM run")?;
+    let runs = runs.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    for (id, text) in runs.collect::<rusqlite::Result<Vec<(String, String)>>>()? {
+        let words = shlex::split(&text).unwrap_or_else(|| vec![text]);
+        let sql = "UPDATE run SET command_line = ? WHERE run_id = ?";
+        connection.execute(sql, (Json(words), id))?;
+    }
+    Ok(())
 }
 
 /// Where the copy of a database of schema `found` goes: `rqps.db.schema-9`.

@@ -6,7 +6,7 @@ use crate::step::Step;
 mod file;
 pub(crate) mod select;
 
-pub use select::{Form, glob};
+pub use select::Form;
 
 /// An ordered list of steps.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,8 @@
 //! `rqps import`: other tools' results into the store.
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use rqps_import::sysbench::LogFile;
 use rqps_import::{Imports, Options};
 use rqps_model::{Dbms, Run, StepOutcome};
@@ -113,34 +115,13 @@ fn past_ms_of(date: &str, now_unix_ms: i64) -> Result<i64> {
     Ok(unix_ms)
 }
 
-/// Midnight of a day in UTC. Days from the civil date are Howard Hinnant's `days_from_civil`
-/// (chrono-Compatible Low-Level Date Algorithms, 2013).
+/// Midnight in UTC of a day that is written as 2025-08-31, from 1970 on.
 fn unix_ms_of(date: &str) -> Result<i64> {
-    let numbers: Vec<i64> = date.split('-').map_while(|word| word.parse().ok()).collect();
-    let (year, month, day) = match numbers.as_slice() {
-        &[year @ 1970..=9999, month @ 1..=12, day @ 1..=31]
-            if date.len() == 10 && day <= days_of(year, month) =>
-        {
-            (year, month, day)
-        }
-        _ => bail!("--date {date} is no day; write it as 2025-08-31"),
-    };
-    let from_march = (month + 9) % 12;
-    let year = if month <= 2 { year - 1 } else { year };
-    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let of_year = (153 * from_march + 2) / 5 + day - 1;
-    let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468;
-    Ok(days * DAY_MS)
-}
-
-/// The days of a month.
-fn days_of(year: i64, month: i64) -> i64 {
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    match month {
-        2 => 28 + i64::from(is_leap),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
+    let day = date.parse::<Date>().ok().filter(|day| day.year() >= 1970 && day.to_string() == date);
+    let midnight = day.and_then(|day| TimeZone::UTC.to_timestamp(day.into()).ok());
+    let midnight =
+        midnight.with_context(|| format!("--date {date} is no day; write it as 2025-08-31"))?;
+    Ok(midnight.as_millisecond())
 }
 
 #[cfg(test)]
@@ -151,8 +132,19 @@ mod tests {
     fn days_by_the_calendar() {
         assert_eq!(unix_ms_of("1970-01-01").unwrap(), 0);
         assert_eq!(unix_ms_of("2024-02-29").unwrap(), 1_709_164_800_000);
-        for wrong in ["2025-02-29", "2025-04-31", "2024-13-01", "24-1-1", "2024/01/01", "yesterday"]
-        {
+        for wrong in [
+            "2025-02-29",
+            "2025-04-31",
+            "2024-13-01",
+            "24-1-1",
+            "2024/01/01",
+            "yesterday",
+            "20240101",
+            "2024-01-01T00:00",
+            "+2024-1-01",
+            "1969-12-31",
+            "",
+        ] {
             assert!(unix_ms_of(wrong).is_err(), "{wrong}");
         }
     }

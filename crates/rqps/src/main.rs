@@ -62,8 +62,8 @@ pub(crate) struct Surroundings {
     pub(crate) stopped_by: Arc<OnceLock<String>>,
     /// Whether SIGTSTP stops rqps at once, and whether it came.
     pub(crate) suspension: Suspension,
-    /// The command as typed.
-    pub(crate) command_line: String,
+    /// The words of the command as typed.
+    pub(crate) command_line: Vec<String>,
     /// Whether colours may be used on standard output.
     pub(crate) colour: bool,
     /// What a trial switches off.
@@ -280,28 +280,16 @@ fn token_of_environment() -> Option<String> {
     std::env::var("RQPS_TOKEN").ok().filter(|token| !token.is_empty())
 }
 
-/// The command as typed, without the passwords of addresses.
-fn redact(words: &[String]) -> String {
-    let words: Vec<String> = words
-        .iter()
-        .enumerate()
-        .map(|(idx, word)| match rqps_server::Dsn::parse(word) {
+/// The words as typed, without the passwords of addresses.
+fn redact(words: &[String]) -> Vec<String> {
+    let redacted =
+        words.iter().enumerate().map(|(idx, word)| match rqps_server::Dsn::parse(word) {
             _ if idx == 0 => "rqps".to_owned(),
-            Ok(dsn) => quoted(&dsn.to_string()),
+            Ok(dsn) => dsn.to_string(),
             Err(_) if rqps_server::Dsn::looks_like(word) => "ADDRESS".to_owned(),
-            Err(_) => quoted(word),
-        })
-        .collect();
-    words.join(" ")
-}
-
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=@,:%+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
+            Err(_) => word.clone(),
+        });
+    redacted.collect()
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ pub(crate) fn run(store: &Store, command: &RunsCommand, around: &Surroundings) -
 }
 
 /// Says which of a run's data could not be removed.
-pub(crate) fn tell_kept(left: &Leftover) {
+fn tell_kept(left: &Leftover) {
     if let Some(error) = &left.kept {
         complain(&format!("warning: {} stays: {error}", left.dir.display()));
     }
@@ -49,7 +49,7 @@ pub(crate) fn tell_kept(left: &Leftover) {
 
 /// Removes a run and the data that its servers left, should it have been killed; `tell` hears of these.
 /// Gives the run's id.
-pub(crate) fn remove(
+fn remove(
     store: &Store,
     run: &str,
     lab: &LabContext,
@@ -177,12 +177,12 @@ fn head(run: &Run) -> String {
         Some(imported) => lines.extend([
             ("imported", imported.source.clone()),
             ("files of", imported.tool.to_string()),
-            ("command", run.command_line.clone()),
+            ("command", rqps_report::command::line(&run.command_line)),
             ("host", host.hostname.clone()),
         ]),
         None => lines.extend([
             ("status", run.status.to_string()),
-            ("command", run.command_line.clone()),
+            ("command", rqps_report::command::line(&run.command_line)),
             ("seed", run.seed.to_string()),
             (
                 "host",

@@ -7,11 +7,10 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 use rqps_sample::given_file;
-use rqps_serve::{Options, Remove, Token};
-use rqps_store::Store;
+use rqps_serve::{Options, Token};
 
 use crate::args::ServeArgs;
-use crate::{Surroundings, complain, runs};
+use crate::{Surroundings, complain};
 
 /// Most bytes of a file with a token.
 const MOST_OF_TOKEN: u64 = 64 << 10;
@@ -23,26 +22,18 @@ pub(crate) fn run(args: &ServeArgs, token: Option<&str>, around: &Surroundings) 
         (None, Some(text)) => Some(Token::new(text).context("read RQPS_TOKEN")?),
         (None, None) => None,
     };
-    let (lab, results) = (around.lab(), around.results.clone());
-    let remove: Box<Remove> = Box::new(move |id: &str| {
-        let removed = Store::open_existing(&results).map_err(anyhow::Error::from);
-        let removed =
-            removed.and_then(|store| runs::remove(&store, id, &lab, &mut runs::tell_kept));
-        removed.map(|_| ()).map_err(|error| format!("{error:#}"))
-    });
+    let fragment = if token.is_some() { "#token=TOKEN" } else { "" };
     let options = Options {
         results: around.results.clone(),
         listen: args.listen,
         names: args.names.clone(),
         token,
-        may_write: args.allow_write,
-        remove,
         rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
         stop: Arc::clone(&around.interrupt),
     };
     rqps_serve::serve(options, &mut |at| {
         complain(&format!(
-            "http://{at}/ shows the runs of {}; Ctrl-C ends it",
+            "http://{at}/{fragment} shows the runs of {}; Ctrl-C ends it",
             around.results.display()
         ));
     })?;

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use rqps_lab::plan::SuiteFile;
-use rqps_workload::glob;
+use rqps_workload::Pattern;
 
 /// Narrows the suites of a plan to the steps that are named, by name or glob. `STEP` is one of every
 /// suite, `SUITE/STEP` of the suites of that name; a suite that none is about is left out. Whether suites
@@ -45,7 +45,7 @@ pub(crate) fn choose(patterns: &[String], suites: &mut Vec<SuiteFile>) -> Result
 /// have slashes themselves, those of steps have none.
 fn of_suite<'p>(pattern: &'p str, suite: &str) -> Option<&'p str> {
     let Some((of, step)) = pattern.rsplit_once('/') else { return Some(pattern) };
-    glob(of.as_bytes(), suite.as_bytes()).then_some(step)
+    Pattern::new(of).matches(suite).then_some(step)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The gate's answer in a sentence, and what keeps it from one.
 
 use super::{Gate, Outcome, Passage};
+use crate::command;
 use crate::number::{count, exact_percent};
 use crate::words::{list, one_line};
 
@@ -91,7 +92,7 @@ impl Gate<'_> {
                  what there is with --allow-unfinished",
                 run.id,
                 run.status,
-                one_line(&run.command_line)
+                one_line(&command::line(&run.command_line))
             );
             out.push(("the run is finished", text));
         }

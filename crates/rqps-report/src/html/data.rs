@@ -71,12 +71,12 @@ pub(super) fn command(analysis: &Analysis<'_>, format: &str) -> String {
         let base = if analysis.base == run.base {
             String::new()
         } else {
-            format!(" --base {}", crate::repeat::quoted(analysis.base_label()))
+            format!(" --base {}", crate::command::shown(analysis.base_label()))
         };
         return format!("rqps report {}{base} --format {format}", one_line(&run.id));
     };
     let ids = run.id.replace('+', " ");
-    let base = crate::repeat::quoted(joined.name(analysis.base));
+    let base = crate::command::shown(joined.name(analysis.base));
     format!("rqps compare {} --base {base} --format {format}", one_line(&ids))
 }
 

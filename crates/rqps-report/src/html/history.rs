@@ -15,10 +15,15 @@ use crate::words::one_line;
 /// What these pages have on top of the reports' style.
 const HISTORY_STYLE: &str = include_str!("history/history.css");
 
+/// The style of these pages.
+pub(super) fn style() -> String {
+    [STYLE, HISTORY_STYLE].concat()
+}
+
 /// The history as a page without any external reference and without script.
 #[must_use]
 pub fn render(history: &History) -> String {
-    let style = [STYLE, HISTORY_STYLE].concat();
+    let style = style();
     let page = html! {
         (DOCTYPE)
         html lang="en" {

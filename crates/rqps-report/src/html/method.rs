@@ -6,6 +6,7 @@ use rqps_stats::fdr::DEFAULT_Q;
 
 use super::label::outside;
 use crate::analysis::Analysis;
+use crate::command;
 use crate::layout;
 use crate::number::{self, count, percent};
 use crate::words::{capital, lines, list};
@@ -169,7 +170,7 @@ fn method(analysis: &Analysis<'_>) -> Markup {
                 @for (name, value) in facts.iter().filter(|(name, v)| !v.is_empty() && is_told(name)) {
                     div { dt { (name) } dd { (outside(value)) } }
                 }
-                div.long { dt { "Command" } dd { code { (outside(&run.command_line)) } } }
+                div.long { dt { "Command" } dd { code { (outside(&command::line(&run.command_line))) } } }
             }
             @if let Some(joined) = analysis.joined {
                 (super::compare::plans(joined))

@@ -17,7 +17,7 @@ pub(crate) fn of(style: &str, scripts: &[&str]) -> String {
 }
 
 /// `'sha256-…'` of a style or a script, as policies have it.
-fn hash(text: &str) -> String {
+pub(super) fn hash(text: &str) -> String {
     let mut digest = [0_u8; 32];
     digest.copy_from_slice(&Sha256::digest(text.as_bytes()));
     format!("'sha256-{}'", base64(&digest))

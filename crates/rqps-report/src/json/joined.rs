@@ -6,6 +6,7 @@ use rqps_model::{RunStatus, Schedule};
 use serde::Serialize;
 
 use super::host::HostJson;
+use crate::command;
 use crate::join::{Condition, Joined, Source};
 use crate::number;
 
@@ -25,7 +26,7 @@ struct SourceJson<'a> {
     started_unix_ms: i64,
     schedule: Option<Schedule>,
     host: HostJson<'a>,
-    command_line: &'a str,
+    command_line: String,
     seed: String,
     plan: &'a str,
 }
@@ -81,7 +82,7 @@ fn source(source: &Source) -> SourceJson<'_> {
         started_unix_ms: *started_unix_ms,
         schedule: imported.is_none().then_some(*schedule),
         host: HostJson::of(host),
-        command_line,
+        command_line: command::line(command_line),
         seed: seed.to_string(),
         plan,
     }

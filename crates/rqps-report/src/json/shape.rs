@@ -63,7 +63,7 @@ pub(super) struct RunJson<'a> {
     pub(super) n_resumed: u32,
     pub(super) incidents: Vec<IncidentJson<'a>>,
     pub(super) n_starts: u32,
-    pub(super) command_line: &'a str,
+    pub(super) command_line: String,
     pub(super) plan: &'a str,
     /// As text: many readers of JSON round numbers above 2^53.
     pub(super) seed: String,

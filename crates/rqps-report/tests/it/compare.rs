@@ -49,7 +49,7 @@ fn two() -> Vec<Run> {
 
 pub(crate) fn joined(base: Option<&str>) -> Joined {
     let command = "rqps compare 20261121-203015-demo 20261123-080000-demo";
-    Joined::of(two(), base, command).unwrap()
+    Joined::of(two(), base, &fixture::words(command)).unwrap()
 }
 
 #[test]
@@ -79,10 +79,10 @@ fn every_format_of_two_runs() {
 fn a_step_is_repeated_by_the_commands_of_all_runs_that_have_it() {
     let mut runs = two();
     (runs[0].seed, runs[1].seed) = (7, 8);
-    runs[0].command_line = "rqps run a.toml".to_owned();
-    runs[1].command_line = "rqps profile scan --systems mysql@8.0.33".to_owned();
+    runs[0].command_line = fixture::words("rqps run a.toml");
+    runs[1].command_line = fixture::words("rqps profile scan --systems mysql@8.0.33");
     let ids = [runs[0].id.clone(), runs[1].id.clone()];
-    let joined = Joined::of(runs, None, "").unwrap();
+    let joined = Joined::of(runs, None, &[]).unwrap();
     let analysis = Analysis::of_joined(&joined, 0.05);
     let value: serde_json::Value = serde_json::from_str(&json::render(&analysis)).unwrap();
     assert_eq!(crate::schema::errors(&value), Vec::<String>::new());
@@ -171,7 +171,7 @@ fn on_starts(version: &str, starts: &[[u64; 2]]) -> Run {
 fn over_runs_starts_are_the_observations_and_what_would_settle_it() {
     let base = on_starts("5.6.14", &[[1000, 4000], [2000, 8000]]);
     let candidate = on_starts("8.0.33", &[[1000, 1000], [4000, 4000]]);
-    let joined = Joined::of(vec![base, candidate], None, "").unwrap();
+    let joined = Joined::of(vec![base, candidate], None, &[]).unwrap();
     let analysis = Analysis::of_joined(&joined, 0.05);
     let cell = &analysis.steps[0].cells[1];
     // Geometric means of 2000 and 4000 beside 1000 and 4000.
@@ -197,7 +197,7 @@ fn over_runs_starts_are_the_observations_and_what_would_settle_it() {
 fn runs_alike_are_marked_as_other_runs_only() {
     let mut runs = two();
     (runs[1].host, runs[1].plan) = (runs[0].host.clone(), runs[0].plan.clone());
-    let joined = Joined::of(runs, None, "").unwrap();
+    let joined = Joined::of(runs, None, &[]).unwrap();
     assert!(joined.conditions.is_empty(), "{:?}", joined.conditions);
     let analysis = Analysis::of_joined(&joined, 0.05);
     let key = |title: &str| {
@@ -218,7 +218,7 @@ fn read_ahead_is_compared_where_it_is_known() {
         for (run, kb) in runs.iter_mut().zip(all) {
             run.host.read_ahead_kb = kb;
         }
-        Joined::of(runs, None, "").unwrap()
+        Joined::of(runs, None, &[]).unwrap()
     };
     let unlike = joined([Some(128), None, Some(8192)]);
     let analysis = Analysis::of_joined(&unlike, 0.05);
@@ -241,7 +241,7 @@ fn runs_of_other_machines_are_told_no_cause() {
         let mut runs = two();
         runs[1].host = runs[0].host.clone();
         change(&mut runs[1]);
-        let joined = Joined::of(runs, None, "").unwrap();
+        let joined = Joined::of(runs, None, &[]).unwrap();
         let analysis = Analysis::of_joined(&joined, 0.05);
         let step = analysis.steps.iter().find(|s| s.title == "point-query.pre").unwrap();
         step.cells[2].cause.clone().unwrap().sentence
@@ -274,7 +274,7 @@ fn steps_that_one_run_lacks_say_so() {
 #[test]
 fn the_base_is_a_label_or_that_of_a_run() {
     let label = |base: &str| {
-        let joined = Joined::of(two(), Some(base), "")?;
+        let joined = Joined::of(two(), Some(base), &[])?;
         Ok::<_, JoinError>(joined.run.base_label().0.clone())
     };
     assert_eq!(label("my5614.small").unwrap(), "my5614.small");
@@ -288,7 +288,7 @@ fn the_base_is_a_label_or_that_of_a_run() {
 
 #[test]
 fn one_run_is_refused() {
-    let error = |runs: Vec<Run>| Joined::of(runs, None, "").unwrap_err();
+    let error = |runs: Vec<Run>| Joined::of(runs, None, &[]).unwrap_err();
     let one = two().swap_remove(0);
     assert!(matches!(error(vec![one.clone()]), JoinError::OneRun { .. }));
     assert!(matches!(error(vec![one.clone(), one.clone()]), JoinError::Twice { .. }));
@@ -303,14 +303,14 @@ fn hostile_text_stays_text() {
     let mut runs = two();
     for (run, n) in runs.iter_mut().zip(0..) {
         run.id = format!("{n}{hostile}");
-        (run.name, run.command_line) = (hostile.to_owned(), hostile.to_owned());
+        (run.name, run.command_line) = (hostile.to_owned(), vec![hostile.to_owned()]);
         run.plan = format!("[[suite]]\n'</td><script>' = '<script>{n}'\n");
         (run.host.hostname, run.host.kernel) = (format!("{hostile}{n}"), format!("{hostile}{n}"));
         for system in &mut run.systems {
             system.spec.label.0 += hostile;
         }
     }
-    let joined = Joined::of(runs, None, hostile).unwrap();
+    let joined = Joined::of(runs, None, &[hostile.to_owned()]).unwrap();
     let analysis = Analysis::of_joined(&joined, 0.05);
     let page = html::render(&analysis);
     assert_eq!(page.matches("<script>").count(), 2, "{page}");
@@ -334,8 +334,8 @@ proptest! {
                 slice.n_operations = fixture::whole(slice.n_operations as f64 * ratio).max(1);
             }
         }
-        let there = Joined::of(runs.clone(), Some("my5614.small"), "").unwrap();
-        let back = Joined::of(runs, Some("20261123:my8033.small"), "").unwrap();
+        let there = Joined::of(runs.clone(), Some("my5614.small"), &[]).unwrap();
+        let back = Joined::of(runs, Some("20261123:my8033.small"), &[]).unwrap();
         let (there, back) = (Analysis::of_joined(&there, 0.05), Analysis::of_joined(&back, 0.05));
         for (a, b) in there.steps.iter().zip(&back.steps) {
             let (Some(a), Some(b)) = (a.cells[2].rqps, b.cells[0].rqps) else { continue };
@@ -362,7 +362,7 @@ fn two_steps_of_a_name_stay_two() {
     let n = runs[0].steps.len();
     runs[0].steps.insert(1, again);
     runs[0].steps[1].systems[0].slices.truncate(1);
-    let joined = Joined::of(runs, None, "").unwrap();
+    let joined = Joined::of(runs, None, &[]).unwrap();
     let slices: Vec<usize> =
         joined.run.steps[..2].iter().map(|step| step.systems[0].slices.len()).collect();
     assert!(slices[0] > 1 && slices[1] == 1, "{slices:?}");
@@ -382,11 +382,11 @@ fn two_steps_of_a_name_stay_two() {
 #[test]
 fn a_step_whose_figure_counts_something_else_is_another() {
     let mut runs = two();
-    let n = Joined::of(runs.clone(), None, "").unwrap().run.steps.len();
+    let n = Joined::of(runs.clone(), None, &[]).unwrap().run.steps.len();
     let step = runs[1].steps.iter_mut().find(|step| step.info.name == "scan").unwrap();
     assert_eq!(step.info.figure, Figure::RowsRead);
     step.info.figure = Figure::Queries;
-    assert_eq!(Joined::of(runs, None, "").unwrap().run.steps.len(), n + 1);
+    assert_eq!(Joined::of(runs, None, &[]).unwrap().run.steps.len(), n + 1);
 }
 
 /// Labels that both runs have are told apart in reports, and commands name them by their runs; one run's id may
@@ -396,9 +396,9 @@ fn what_names_a_system_is_taken_as_the_base() {
     let mut runs = two();
     runs[1].id = format!("{}-2", runs[0].id);
     runs[1].systems[0].spec.label = runs[0].systems[1].spec.label.clone();
-    let joined = Joined::of(runs.clone(), None, "").unwrap();
+    let joined = Joined::of(runs.clone(), None, &[]).unwrap();
     for system_idx in 0..3 {
-        let again = Joined::of(runs.clone(), Some(joined.name(system_idx)), "").unwrap();
+        let again = Joined::of(runs.clone(), Some(joined.name(system_idx)), &[]).unwrap();
         assert_eq!(again.run.base, system_idx, "{}", joined.name(system_idx));
     }
 }
@@ -411,7 +411,7 @@ fn what_happened_to_either_run_is_told_with_its_own_systems() {
     runs[0].incidents.push(incident(Some(1), "its server failed\nthe end of its log"));
     runs[1].incidents = vec![incident(Some(0), "left out"), incident(None, "the run ended")];
     let id = runs[1].id.clone();
-    let joined = Joined::of(runs, None, "").unwrap();
+    let joined = Joined::of(runs, None, &[]).unwrap();
     let analysis = Analysis::of_joined(&joined, 0.05);
     let labels = [1, 2].map(|idx| analysis.label(idx));
     let told = [

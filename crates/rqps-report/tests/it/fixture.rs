@@ -189,7 +189,7 @@ pub(crate) fn run(systems: Vec<RunSystem>, steps: Vec<RunStep>) -> Run {
         finished_unix_ms: Some(START_MS + 3_725_000),
         n_resumed: 0,
         rqps_version: "0.1.0".to_owned(),
-        command_line: "rqps run demo.toml --steps 'point-*'".to_owned(),
+        command_line: words("rqps run demo.toml --steps point-*"),
         plan: "name = \"mysql-5.6-to-8.0\"\nbase = \"my5614.small\"\n".to_owned(),
         seed: 42,
         schedule: Schedule::Sequential { slices: 3 },
@@ -392,4 +392,9 @@ pub(crate) fn suite() -> Run {
         })
         .collect();
     run(systems, steps)
+}
+
+/// The words of a command that has no quotes.
+pub(crate) fn words(command: &str) -> Vec<String> {
+    command.split(' ').map(str::to_owned).collect()
 }

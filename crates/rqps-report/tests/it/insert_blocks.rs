@@ -137,7 +137,7 @@ fn on_two_starts(id: &str, system_idx: usize, stall: bool) -> Run {
 #[test]
 fn over_runs_a_start_counts_by_its_total() {
     let runs = vec![on_two_starts("base", 0, false), on_two_starts("other", 1, true)];
-    let joined = Joined::of(runs, None, "").unwrap();
+    let joined = Joined::of(runs, None, &[]).unwrap();
     let analysis = Analysis::of_joined(&joined, 0.05);
     let cell = &analysis.steps[0].cells[1];
     // On both starts 20 blocks took as long as 39 do that do not stall.

@@ -30,7 +30,7 @@ pub(crate) fn hostile(text: &str) -> Run {
         format!("{text}{n}")
     };
     (run.id, run.name, run.rqps_version) = (next(), next(), next());
-    (run.command_line, run.plan) = (next(), next());
+    (run.command_line, run.plan) = (vec![next()], next());
     (run.host.hostname, run.host.kernel, run.host.os) = (next(), next(), next());
     (run.host.cpu_model, run.host.storage) = (next(), next());
     for system in &mut run.systems {

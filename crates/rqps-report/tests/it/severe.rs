@@ -71,7 +71,8 @@ fn gate_and_comparison_say_it_first_too() {
         part.systems = vec![part.systems[at].clone()];
         part.steps[0].systems = vec![part.steps[0].systems[at].clone()];
     }
-    let joined = Joined::of(parts.to_vec(), None, "rqps compare").unwrap();
+    let joined =
+        Joined::of(parts.to_vec(), None, &["rqps".to_owned(), "compare".to_owned()]).unwrap();
     let analysis = Analysis::of_joined(&joined, 0.05);
     let options = TextOptions { colour: false, detail: Detail::Summary, width: text::WIDTH };
     let said = text::render(&analysis, options);

@@ -76,7 +76,8 @@ pub(crate) fn show(desk: &Desk, asked: &Asked) -> Result<Reply, Error> {
             let at = runs.iter().find(|run| run.id == base.run);
             let label = at.and_then(|run| run.systems.get(run.base)).map(|s| s.spec.label.as_str());
             let name = format!("{}:{}", base.run, label.unwrap_or_default());
-            let command = format!("rqps compare {} --base {name}", ids.join(" "));
+            let command = [&["rqps", "compare"], ids.as_slice(), &["--base", &name]].concat();
+            let command: Vec<String> = command.into_iter().map(str::to_owned).collect();
             match Joined::of(runs, Some(&name), &command) {
                 Ok(joined) => {
                     rqps_report::html::render(&Analysis::of_joined(&joined, DEFAULT_BOUND))

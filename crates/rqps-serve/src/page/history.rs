@@ -19,13 +19,13 @@ const MOST_RUNS: usize = 400;
 
 /// Shows the history of the step that is asked for, else the form to ask for one.
 pub(crate) fn show(desk: &Desk, asked: &Asked) -> Result<Reply, Error> {
-    let Some(store) = desk.store()? else { return Ok(form(desk, asked, &[], &BTreeSet::new())) };
+    let Some(store) = desk.store()? else { return Ok(form(desk, &[], &BTreeSet::new())) };
     let wanted = asked.query.get("step");
     if wanted.is_empty() {
         let steps = store.list_steps()?;
         let briefs = store.list_briefly()?;
         let labels = briefs.into_iter().flat_map(|brief| brief.systems).map(|label| label.0);
-        return Ok(form(desk, asked, &steps, &labels.collect()));
+        return Ok(form(desk, &steps, &labels.collect()));
     }
     let system = asked.query.get("system");
     let Selection { runs, left_out } = select(&store, wanted)?;
@@ -76,7 +76,7 @@ fn select(store: &Store, step: &str) -> Result<Selection, Error> {
     Ok(selection)
 }
 
-fn form(desk: &Desk, asked: &Asked, steps: &[StepInfo], labels: &BTreeSet<String>) -> Reply {
+fn form(desk: &Desk, steps: &[StepInfo], labels: &BTreeSet<String>) -> Reply {
     let is_measured = |step: &&StepInfo| !matches!(step.kind, StepKind::WarmUp);
     let steps: Vec<&StepInfo> = steps.iter().filter(is_measured).collect();
     let content = html! {
@@ -112,7 +112,7 @@ fn form(desk: &Desk, asked: &Asked, steps: &[StepInfo], labels: &BTreeSet<String
         }
     };
     let about = shell::About { title: "History of a step", script: None, again: None };
-    Reply::page(shell::page(desk, asked, about, &content))
+    Reply::page(shell::page(desk, about, &content))
 }
 
 /// Links to other pages, and what the history lacks.

@@ -36,7 +36,7 @@ pub(crate) fn show(desk: &Desk, asked: &Asked) -> Result<Reply, Error> {
         }
     };
     let about = shell::About { title: "Runs", script: Some("list.js"), again: None };
-    Ok(Reply::page(shell::page(desk, asked, about, &content)))
+    Ok(Reply::page(shell::page(desk, about, &content)))
 }
 
 /// What is looked for.

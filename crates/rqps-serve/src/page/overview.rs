@@ -2,17 +2,18 @@
 
 use maud::{Markup, html};
 use rqps_model::Schedule;
+use rqps_report::command;
 use rqps_report::page::{long_duration, one_line, utc};
 use rqps_store::{Error, Outline, RunRef};
 
 use super::{list, shell};
-use crate::asked::{Asked, query_of};
+use crate::asked::query_of;
 use crate::desk::Desk;
 use crate::live::outcome_of;
 use crate::reply::Reply;
 
 /// Shows a run.
-pub(crate) fn show(desk: &Desk, asked: &Asked, id: &str) -> Result<Reply, Error> {
+pub(crate) fn show(desk: &Desk, id: &str) -> Result<Reply, Error> {
     let store = desk.store_of(id)?;
     let outline = store.select_outline(&RunRef::Id(id.to_owned()))?;
     let (is_held, note) = (store.is_held(id)?, store.select_note(id)?);
@@ -20,12 +21,11 @@ pub(crate) fn show(desk: &Desk, asked: &Asked, id: &str) -> Result<Reply, Error>
     let content = html! {
         (links(&outline, is_held))
         (facts(&outline, is_held))
-        (remarks(desk, asked, &outline, &note))
+        (remarks(&outline.brief.tags, &note))
         (steps(&outline))
-        @if desk.options.may_write { (removal(asked, id, is_held)) }
     };
     let about = shell::About { title: &outline.brief.name, script: None, again: None };
-    Ok(Reply::page(shell::page(desk, asked, about, &content)))
+    Ok(Reply::page(shell::page(desk, about, &content)))
 }
 
 fn links(outline: &Outline, is_held: bool) -> Markup {
@@ -61,7 +61,7 @@ fn facts(outline: &Outline, is_held: bool) -> Markup {
                 Schedule::Interleaved { .. } => { "systems in turns" }
                 Schedule::Sequential { .. } => { "one system after the other" }
             } } }
-            div { dt { "Command" } dd { code { bdi { (one_line(&outline.command_line)) } } } }
+            div { dt { "Command" } dd { code { bdi { (one_line(&command::line(&outline.command_line))) } } } }
             div { dt { "Systems" } dd { ul.plain {
                 @for (idx, (label, version)) in brief.systems.iter().zip(&outline.versions).enumerate() {
                     li {
@@ -75,42 +75,17 @@ fn facts(outline: &Outline, is_held: bool) -> Markup {
     }
 }
 
-fn remarks(desk: &Desk, asked: &Asked, outline: &Outline, note: &str) -> Markup {
-    let id = &outline.brief.id;
-    let tags = &outline.brief.tags;
-    let may_write = desk.options.may_write;
+fn remarks(tags: &[String], note: &str) -> Markup {
     html! {
         section aria-labelledby="remarks-title" {
             h2 #remarks-title { "Tags and note" }
-            @if tags.is_empty() && !may_write { p.hint { "It has no tags." } }
-            @if !tags.is_empty() { ul.tags {
+            @if tags.is_empty() { p.hint { "It has no tags." } }
+            @else { ul.tags {
                 @for tag in tags { li {
                     a.tag href={ "/?" (query_of([("tag", tag.as_str())])) } { bdi { (one_line(tag)) } }
-                    @if may_write {
-                        form.inline method="post" action={ "/runs/" (id) "/tags" } {
-                            (shell::key(asked))
-                            input type="hidden" name="remove" value=(tag);
-                            button type="submit" aria-label={ "Remove the tag " (one_line(tag)) } { "Remove" }
-                        }
-                    }
                 } }
             } }
-            @if may_write {
-                form method="post" action={ "/runs/" (id) "/tags" } {
-                    (shell::key(asked))
-                    label for="add" { "New tags " }
-                    input #add name="add" maxlength="400" required autocomplete="off";
-                    " " button type="submit" { "Add" }
-                }
-                form.note method="post" action={ "/runs/" (id) "/note" } {
-                    (shell::key(asked))
-                    label for="note" { "Note" }
-                    textarea #note name="note" rows="4" maxlength="4000" { (note) }
-                    button type="submit" { "Keep the note" }
-                }
-            } @else if !note.is_empty() {
-                @for line in note.lines() { p { bdi { (one_line(line)) } } }
-            }
+            @for line in note.lines() { p { bdi { (one_line(line)) } } }
         }
     }
 }
@@ -138,25 +113,6 @@ fn steps(outline: &Outline) -> Markup {
                             }
                         }
                     } }
-                }
-            }
-        }
-    }
-}
-
-fn removal(asked: &Asked, id: &str, is_held: bool) -> Markup {
-    html! {
-        section aria-labelledby="remove-title" {
-            h2 #remove-title { "Remove" }
-            @if is_held { p { "A run that is under way is not removed." } }
-            @else {
-                form method="post" action={ "/runs/" (id) "/remove" } {
-                    (shell::key(asked))
-                    p { label {
-                        input type="checkbox" name="sure" value="yes" required;
-                        " This run with all its results and files is to be gone for good"
-                    } }
-                    button.danger type="submit" { "Remove the run" }
                 }
             }
         }

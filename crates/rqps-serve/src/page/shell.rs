@@ -3,7 +3,6 @@
 use maud::{DOCTYPE, Markup, html};
 use rqps_report::page::one_line;
 
-use crate::asked::Asked;
 use crate::desk::Desk;
 
 /// What a page is.
@@ -17,7 +16,7 @@ pub(crate) struct About<'a> {
 }
 
 /// A page of our own.
-pub(crate) fn page(desk: &Desk, asked: &Asked, about: About<'_>, content: &Markup) -> Markup {
+pub(crate) fn page(desk: &Desk, about: About<'_>, content: &Markup) -> Markup {
     let About { title, script, again } = about;
     html! {
         (DOCTYPE)
@@ -36,14 +35,12 @@ pub(crate) fn page(desk: &Desk, asked: &Asked, about: About<'_>, content: &Marku
             }
             body {
                 a.skip href="#content" { "Skip to the content" }
-                header.site { (links(desk, asked)) }
+                header.site { (links()) }
                 main #content { h1 { bdi { (one_line(title)) } } (content) }
                 footer {
                     p {
                         "rqps " (one_line(&desk.options.rqps_version)) ", results in "
-                        bdi { (one_line(&desk.options.results.display().to_string())) }
-                        @if !desk.options.may_write { "; only shown, not changed" }
-                        "."
+                        bdi { (one_line(&desk.options.results.display().to_string())) } "."
                     }
                 }
             }
@@ -52,24 +49,13 @@ pub(crate) fn page(desk: &Desk, asked: &Asked, about: About<'_>, content: &Marku
 }
 
 /// The way to the other pages.
-fn links(desk: &Desk, asked: &Asked) -> Markup {
+fn links() -> Markup {
     html! {
         nav aria-label="Pages" {
             a href="/" { "Runs" }
             a href="/history" { "History" }
-            @if desk.options.token.is_some() {
-                form.inline method="post" action="/logout" {
-                    (key(asked))
-                    button type="submit" { "Log out" }
-                }
-            }
         }
     }
-}
-
-/// What a form of ours brings back, so that no other site's form passes for it.
-pub(crate) fn key(asked: &Asked) -> Markup {
-    html! { input type="hidden" name="key" value=(asked.form_key); }
 }
 
 /// A page that is complete in itself, with links before its header to where it belongs; its style has a class for

@@ -60,3 +60,30 @@ fn slices_of_schema_6_are_read_after_schema_7() {
     }
     assert_eq!(read, [slice]);
 }
+
+#[test]
+fn commands_of_schema_13_are_lists_of_words_after_schema_14() {
+    let old = of_schema(13);
+    let commands = [
+        ("r1", "rqps --results 'my runs' run a.toml --steps 'range-*'"),
+        ("r2", r"rqps profile 'it'\''s'"),
+        ("r3", ""),
+        ("r4", "no 'end"),
+    ];
+    for (id, command) in commands {
+        let sql = "INSERT INTO run (run_id, name, status, started_unix_ms, n_resumed, rqps_version,
+                     command_line, plan, seed, schedule, base_system_idx, host_name, host_kernel,
+                     host_os, host_cpu_model, host_n_cpus, host_memory_bytes,
+                     host_virtual_machine, host_storage)
+                   VALUES (?, '', 'finished', 0, 0, '', ?, '', '0', '{}', 0, '', '', '', '', 1, 1, 0, '')";
+        old.execute(sql, [id, command]).unwrap();
+    }
+    migrate(&old, Path::new("old.db")).unwrap();
+    let mut statement = old.prepare("SELECT command_line FROM run ORDER BY run_id").unwrap();
+    let words = statement.query_map([], |row| row.get::<_, Json<Vec<String>>>(0)).unwrap();
+    let words: Vec<Vec<String>> = words.map(|one| one.unwrap().0).collect();
+    assert_eq!(words[0], ["rqps", "--results", "my runs", "run", "a.toml", "--steps", "range-*"]);
+    assert_eq!(words[1], ["rqps", "profile", "it's"]);
+    assert!(words[2].is_empty());
+    assert_eq!(words[3], ["no 'end"]);
+}

@@ -146,7 +146,7 @@ fn insert_run(connection: &Connection, run: &Run) -> rusqlite::Result<()> {
             finished_unix_ms,
             n_resumed,
             rqps_version,
-            command_line,
+            Json(command_line),
             plan,
             Text(seed),
             Json(schedule),

@@ -50,8 +50,8 @@ pub struct Brief {
 pub struct Outline {
     /// Its line of the list.
     pub brief: Brief,
-    /// The command that started it.
-    pub command_line: String,
+    /// The words of the command that started it.
+    pub command_line: Vec<String>,
     /// The order of its slices.
     pub schedule: Schedule,
     /// What the servers say that they are; empty before they are up.
@@ -258,8 +258,9 @@ fn outline(connection: &Connection, run_id: &str) -> rusqlite::Result<Outline> {
         systems.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().unzip();
     brief.systems = labels;
     let sql = "SELECT command_line, schedule FROM run WHERE run_id = ?";
-    let (command_line, schedule) = connection
-        .query_row(sql, [run_id], |row| Ok((row.get(0)?, row.get::<_, Json<Schedule>>(1)?.0)))?;
+    let (command_line, schedule) = connection.query_row(sql, [run_id], |row| {
+        Ok((row.get::<_, Json<Vec<String>>>(0)?.0, row.get::<_, Json<Schedule>>(1)?.0))
+    })?;
     let mut steps: Vec<OutlineStep> = select::bare_steps(connection, run_id)?
         .into_iter()
         .map(|step| OutlineStep {

@@ -98,7 +98,7 @@ fn run_of(row: &Row<'_>) -> rusqlite::Result<Run> {
         finished_unix_ms: row.get(4)?,
         n_resumed: row.get(5)?,
         rqps_version: row.get(6)?,
-        command_line: row.get(7)?,
+        command_line: row.get::<_, Json<_>>(7)?.0,
         plan: row.get(8)?,
         seed: row.get::<_, Text<_>>(9)?.0,
         schedule: row.get::<_, Json<_>>(10)?.0,

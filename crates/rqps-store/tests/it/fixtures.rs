@@ -16,7 +16,7 @@ use rusqlite::types::ValueRef;
 
 use crate::generate::{self, Draw};
 
-const NEWEST: usize = 13;
+const NEWEST: usize = 14;
 
 /// The first one with the read-ahead of the host's storage.
 const WITH_READ_AHEAD: usize = 13;

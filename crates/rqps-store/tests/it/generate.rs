@@ -102,7 +102,7 @@ pub(crate) fn run(d: &mut Draw) -> Run {
         finished_unix_ms: d.some(Draw::time),
         n_resumed: d.small(),
         rqps_version: d.text(),
-        command_line: d.text(),
+        command_line: vec![d.text()],
         plan: d.text(),
         seed: d.bits(),
         schedule: if d.yes() {

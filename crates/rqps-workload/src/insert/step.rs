@@ -3,8 +3,8 @@
 use rqps_model::{Figure, Group, StepInfo, StepKind};
 
 use super::{InsertArgs, Queries};
-use crate::SuiteError;
 use crate::suite::select;
+use crate::{Pattern, SuiteError};
 
 /// What the clients of a step do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,8 +63,7 @@ pub fn steps(args: &InsertArgs) -> Vec<InsertStep> {
 }
 
 /// The steps that match one of the patterns (all, when there are none), in order, with those that the
-/// others rely on: l.i0 and l.x. A pattern is a step's name, in which `*` stands for any text and `?`
-/// for one character.
+/// others rely on: l.i0 and l.x. A pattern is a step's name or a glob.
 ///
 /// # Errors
 /// A pattern that matches no step; names the nearest.
@@ -73,21 +72,21 @@ pub fn select<S: AsRef<str>>(
     patterns: &[S],
 ) -> Result<Vec<InsertStep>, SuiteError> {
     let all = steps(args);
-    let hits =
-        |pattern: &str, step: &InsertStep| select::glob(pattern.as_bytes(), step.name.as_bytes());
-    for pattern in patterns {
-        if !all.iter().any(|step| hits(pattern.as_ref(), step)) {
+    let patterns: Vec<Pattern> = patterns.iter().map(|text| Pattern::new(text.as_ref())).collect();
+    for pattern in &patterns {
+        if !all.iter().any(|step| pattern.matches(&step.name)) {
             let names = all.iter().map(|step| step.name.as_str());
-            return Err(select::none_matches("insert", names, pattern.as_ref()));
+            return Err(select::none_matches("insert", names, pattern.text()));
         }
     }
-    let last = all.iter().rposition(|step| {
-        patterns.is_empty() || patterns.iter().any(|pattern| hits(pattern.as_ref(), step))
-    });
+    let is_chosen = |step: &InsertStep| {
+        patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(&step.name))
+    };
+    let last = all.iter().rposition(is_chosen);
     let keep = |idx: usize, step: &InsertStep| {
         let needed = matches!(step.work, Work::Load)
             || (step.work == Work::Index && last.is_some_and(|last| last > idx));
-        needed || patterns.is_empty() || patterns.iter().any(|pattern| hits(pattern.as_ref(), step))
+        needed || is_chosen(step)
     };
     let kept = all.iter().enumerate().filter(|(idx, step)| keep(*idx, step));
     Ok(kept.map(|(_, step)| step.clone()).collect())

@@ -11,12 +11,8 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7477")]
     pub(crate) listen: SocketAddr,
 
-    /// Let browsers change tags and notes and remove runs
-    #[arg(long)]
-    pub(crate) allow_write: bool,
-
-    /// File with the token that browsers must show, which nobody else may read [default: RQPS_TOKEN in the
-    /// environment]
+    /// File with the token that browsers must show, as http://HOST:PORT/#token=TOKEN, which nobody else may read
+    /// [default: RQPS_TOKEN in the environment]
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
 

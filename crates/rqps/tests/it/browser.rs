@@ -48,7 +48,7 @@ impl Served {
 
     /// `GET` with these headers on top.
     pub(crate) fn get_with(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
-        self.ask(&self.request("GET", path, headers, ""))
+        self.ask(&self.request("GET", path, headers))
     }
 
     /// A page that must be there.
@@ -58,22 +58,8 @@ impl Served {
         answer
     }
 
-    /// Sends a form as the page of this server would.
-    pub(crate) fn post(&self, path: &str, form: &str, headers: &[(&str, &str)]) -> Answer {
-        let origin = format!("http://{}", self.at);
-        let mut all = vec![("Origin", origin.as_str()), ("Sec-Fetch-Site", "same-origin")];
-        all.extend(headers);
-        self.ask(&self.request("POST", path, &all, form))
-    }
-
     /// A whole request; a `Host` among the headers takes the place of the right one.
-    pub(crate) fn request(
-        &self,
-        method: &str,
-        path: &str,
-        headers: &[(&str, &str)],
-        body: &str,
-    ) -> String {
+    pub(crate) fn request(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> String {
         let mut text = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
         if !headers.iter().any(|(name, _)| *name == "Host") {
             text.push_str(&format!("Host: {}\r\n", self.at));
@@ -81,18 +67,14 @@ impl Served {
         for (name, value) in headers {
             text.push_str(&format!("{name}: {value}\r\n"));
         }
-        if method == "POST" {
-            text.push_str("Content-Type: application/x-www-form-urlencoded\r\n");
-            text.push_str(&format!("Content-Length: {}\r\n", body.len()));
-        }
-        format!("{text}\r\n{body}")
+        format!("{text}\r\n")
     }
 
     /// Follows a run.
     pub(crate) fn follow(&self, run_id: &str) -> Followed {
         let headers = [("Accept", "text/event-stream")];
         let path = format!("/runs/{run_id}/events");
-        let mut reader = BufReader::new(self.send(&self.request("GET", &path, &headers, "")));
+        let mut reader = BufReader::new(self.send(&self.request("GET", &path, &headers)));
         let mut status = String::new();
         reader.read_line(&mut status).unwrap();
         assert!(status.starts_with("HTTP/1.1 200"), "{status}");
@@ -124,12 +106,6 @@ impl Answer {
     pub(crate) fn header(&self, name: &str) -> &str {
         let found = self.headers.iter().find(|(known, _)| known == name);
         found.map_or("", |(_, value)| value.as_str())
-    }
-
-    /// The key that the forms of a page bring back.
-    pub(crate) fn form_key(&self) -> &str {
-        let after = self.body.split("name=\"key\" value=\"").nth(1).expect("a form");
-        after.split('"').next().unwrap()
     }
 }
 

@@ -22,7 +22,7 @@ fn those_of_stored_runs() {
     for day in [1, 2] {
         let mut run = run(day, &["17.4", "18.0"], &[("scan", &[5_000, 4_000])]);
         run.name = HOSTILE.to_owned();
-        run.command_line = format!("rqps run {HOSTILE}");
+        run.command_line = vec!["rqps".to_owned(), HOSTILE.to_owned()];
         run.plan = format!("name = '{HOSTILE}'\n");
         run.host.hostname = HOSTILE.to_owned();
         run.host.kernel = HOSTILE.to_owned();

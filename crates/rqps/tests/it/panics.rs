@@ -74,7 +74,7 @@ fn carry_out(bench: &Bench, text: &str, listen: &mut Listener<'_>) -> anyhow::Re
         temp: std::env::temp_dir(),
         interrupt: Arc::default(),
         stopped_by: Arc::default(),
-        command_line: "rqps run plan.toml".to_owned(),
+        command_line: ["rqps", "run", "plan.toml"].map(str::to_owned).to_vec(),
         rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
         anew: false,
         allow_settings: false,

@@ -34,7 +34,7 @@ fn assert_guarded(path: &str, answer: &Answer) {
     assert!(!policy.contains("'unsafe"), "{path}: {policy}");
     assert_styles(path, answer, policy);
     assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
-    assert_eq!(answer.header("referrer-policy"), "same-origin", "{path}");
+    assert_eq!(answer.header("referrer-policy"), "no-referrer", "{path}");
     for outside in ["src=\"http", "href=\"http", "src=\"//", "href=\"//", "url("] {
         assert!(!answer.body.contains(outside), "{path} has {outside}");
     }
@@ -93,7 +93,7 @@ fn every_page() {
     let page = bench.output(&args);
     let (before, after) = page.split_once("<header>").unwrap();
     assert!(by_time.starts_with(before) && by_time.ends_with(after), "{by_time}");
-    for name in ["report.css", "serve.css", "list.js", "live.js"] {
+    for name in ["report.css", "serve.css", "list.js", "live.js", "unlock.js"] {
         let answer = served.get(&format!("/static/{name}"));
         assert_guarded(name, &answer);
         assert!(answer.body.len() > 200);
@@ -209,9 +209,11 @@ fn what_is_not_there() {
         let answer = served.get_with(&format!("/compare{query}"), &[]);
         assert!(matches!(answer.status, 404 | 422), "{query}: {}", answer.status);
     }
-    assert_eq!(served.ask(&served.request("POST", "/", &[], "")).status, 403);
-    assert_eq!(served.post("/", "", &[]).status, 405);
-    assert_eq!(served.ask(&served.request("PUT", "/", &[], "")).status, 405);
+    let tags = format!("/runs/{NIGHT}/tags");
+    for (method, path) in [("POST", "/"), ("PUT", "/"), ("POST", &tags), ("DELETE", "/runs/x")] {
+        assert_eq!(served.ask(&served.request(method, path, &[])).status, 405, "{method} {path}");
+    }
+    assert_eq!(served.get_with(&tags, &[]).status, 404);
     let long = format!("/?q={}", "x".repeat(9000));
     assert_eq!(served.get_with(&long, &[]).status, 414);
     let longer = format!("/?q={}", "x".repeat(90_000));
@@ -228,9 +230,10 @@ fn what_is_not_there() {
 /// A run in which everything that comes from outside is hostile.
 fn hostile() -> Run {
     let mut run = run(4, &["17.4", "18.0"], &[("point-query", &[19_000, 18_000])]);
-    for text in [&mut run.name, &mut run.host.hostname, &mut run.command_line, &mut run.plan] {
+    for text in [&mut run.name, &mut run.host.hostname, &mut run.plan] {
         HOSTILE.clone_into(text);
     }
+    run.command_line = vec![HOSTILE.to_owned()];
     for (idx, system) in run.systems.iter_mut().enumerate() {
         system.spec.label = Label(format!("{HOSTILE}\" onclick='x' {idx}"));
         HOSTILE.clone_into(&mut system.version_text);
@@ -251,7 +254,7 @@ fn texts_from_outside_are_only_text() {
     store(&bench, &run(5, &["17.4"], &[("point-query", &[19_000])]));
     let said = bench.run(&["runs", "tag", &id, "<img/src=x>", "--note", HOSTILE]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
-    let served = Served::start(&bench, &["--allow-write"]);
+    let served = Served::start(&bench, &[]);
     let step = "%3Cscript%3Ealert%281%29%3C%2Fscript%3E".to_owned() + &"long".repeat(75);
     for path in [
         "/".to_owned(),
@@ -278,7 +281,7 @@ fn texts_from_outside_are_only_text() {
 #[test]
 fn other_names_and_other_sites_are_refused() {
     let bench = nights();
-    let served = Served::start(&bench, &["--allow-write", "--name", "bench1"]);
+    let served = Served::start(&bench, &["--name", "bench1"]);
     for host in ["evil.example", "evil.example:7477", "127.0.0.1.evil.example", ""] {
         let answer = served.get_with("/", &[("Host", host)]);
         assert_eq!(answer.status, 421, "{host}");
@@ -291,73 +294,20 @@ fn other_names_and_other_sites_are_refused() {
         |site, mode| served.get_with("/", &[("Sec-Fetch-Site", site), ("Sec-Fetch-Mode", mode)]);
     assert_eq!(site("cross-site", "no-cors").status, 403);
     assert_eq!(site("cross-site", "navigate").status, 200);
-    let page = served.get(&format!("/runs/{NIGHT}"));
-    let form = format!("key={}&add=mine", page.form_key());
-    let tags = format!("/runs/{NIGHT}/tags");
-    for headers in [
-        &[][..],
-        &[("Origin", "http://evil.example")],
-        &[("Origin", "null")],
-        &[("Sec-Fetch-Site", "cross-site")],
-        &[("Sec-Fetch-Site", "same-site")],
-    ] {
-        let answer = served.ask(&served.request("POST", &tags, headers, &form));
-        assert_eq!(answer.status, 403, "{headers:?}");
-    }
-    // From this server's page, but not from its form.
-    assert_eq!(served.post(&tags, "add=mine", &[]).status, 403);
-    assert_eq!(served.post(&tags, "key=x&add=mine", &[]).status, 403);
-    assert!(!served.get(&tags.replace("/tags", "")).body.contains(">mine<"));
-    assert_eq!(served.post(&tags, &form, &[]).status, 303);
-    assert!(served.get(&tags.replace("/tags", "")).body.contains(">mine<"));
-}
-
-#[test]
-fn nothing_is_changed_without_being_allowed() {
-    let bench = nights();
-    let path = format!("/runs/{NIGHT}");
-    let reading = Served::start(&bench, &[]);
-    assert!(!reading.get(&path).body.contains("<form"), "no form to change anything");
-    for (what, form) in [("tags", "add=x"), ("note", "note=x"), ("remove", "sure=yes")] {
-        let answer = reading.post(&format!("{path}/{what}"), form, &[]);
-        assert_eq!(answer.status, 403, "{what}");
-    }
-    assert_eq!(bench.json(&["runs", "list", "--json"]).as_array().unwrap().len(), 3);
-    let writing = Served::start(&bench, &["--allow-write"]);
-    let key = writing.get(&path).form_key().to_owned();
-    let post = |what: &str, form: &str| {
-        writing.post(&format!("{path}/{what}"), &format!("key={key}&{form}"), &[])
-    };
-    assert_eq!(post("tags", "add=release+nightly%2C+slow").status, 303);
-    assert_eq!(post("note", "note=a+new+disk%0D%0Asince+Monday").status, 303);
-    let page = reading.get(&path).body;
-    for word in ["?tag=release", "?tag=nightly", "?tag=slow", "a new disk", "since Monday"] {
-        assert!(page.contains(word), "{word}: {page}");
-    }
-    assert_eq!(reading.get("/?tag=slow").body.matches("<tr data-words").count(), 1);
-    assert_eq!(reading.get("/?q=slow").body.matches("<tr data-words").count(), 1);
-    assert_eq!(post("tags", "remove=slow").status, 303);
-    assert_eq!(reading.get("/?tag=slow").body.matches("<tr data-words").count(), 0);
-    assert_eq!(post("tags", &format!("add={}", "x".repeat(65))).status, 422);
-    assert_eq!(post("note", &format!("note={}", "x".repeat(4001))).status, 422);
-    assert_eq!(post("note", &format!("note={}", "x".repeat(100_000))).status, 413);
-    assert_eq!(post("remove", "sure=no").status, 422);
-    assert_eq!(
-        bench.output(&["runs", "tag", NIGHT]).lines().next(),
-        Some(format!("{NIGHT}  nightly release").as_str())
-    );
-    assert_eq!(post("remove", "sure=yes").status, 303);
-    assert_eq!(reading.get_with(&path, &[]).status, 404);
-    assert_eq!(bench.json(&["runs", "list", "--json"]).as_array().unwrap().len(), 2);
 }
 
 const TOKEN: &str = "correct-horse-battery";
 
-fn token_file(bench: &Bench, text: &str, mode: u32) -> String {
+pub(crate) fn token_file(bench: &Bench, text: &str, mode: u32) -> String {
     bench.write("token", text);
     let path = bench.path("token");
     fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
     path.display().to_string()
+}
+
+/// Names of styles and scripts by hash in a policy.
+fn hashes(policy: &str) -> Vec<&str> {
+    policy.split([' ', ';']).filter(|word| word.starts_with("'sha256-")).collect()
 }
 
 #[test]
@@ -365,38 +315,53 @@ fn a_token_is_shown_before_anything_is() {
     let bench = nights();
     let file = token_file(&bench, &format!("{TOKEN}\n"), 0o600);
     let served = Served::start(&bench, &["--token-file", &file]);
-    for path in ["/", "/history", &format!("/runs/{NIGHT}/report"), &format!("/?token={TOKEN}")] {
+    let bearer = format!("Bearer {TOKEN}");
+    let with = [("Authorization", bearer.as_str())];
+    let locked = served.get_with("/", &[]);
+    assert_eq!(locked.header("www-authenticate"), "Bearer");
+    assert!(locked.body.contains("src=\"/static/unlock.js\""), "{}", locked.body);
+    let report = format!("/runs/{NIGHT}/report");
+    let none = [
+        "/",
+        "/history",
+        &report,
+        &format!("/runs/{NIGHT}/events"),
+        &format!("/runs/{NIGHT}/data/{NIGHT}.csv"),
+        // Nobody learns what is there.
+        "/runs/nosuch",
+        "/nosuch",
+        "/static/nosuch/x",
+        &format!("/?token={TOKEN}"),
+    ];
+    for path in none {
         let answer = served.get_with(path, &[]);
-        assert_eq!((answer.status, answer.header("location")), (303, "/login"), "{path}");
-        assert!(!answer.body.contains("nightly"), "{path}");
+        assert_eq!((answer.status, &answer.body), (401, &locked.body), "{path}");
+        assert_guarded(path, &answer);
     }
-    assert_eq!(served.get_with(&format!("/runs/{NIGHT}/events"), &[]).status, 401);
-    assert!(served.get("/login").body.contains("type=\"password\""));
-    let wrong = served.post("/login", "token=wrong-horse-battery", &[]);
-    assert_eq!((wrong.status, wrong.header("set-cookie")), (401, ""));
-    let foreign = served.request(
-        "POST",
-        "/login",
-        &[("Origin", "http://evil.example")],
-        &format!("token={TOKEN}"),
-    );
-    assert_eq!(served.ask(&foreign).status, 403);
-    let entered = served.post("/login", &format!("token={TOKEN}"), &[]);
-    assert_eq!(entered.status, 303);
-    let cookie = entered.header("set-cookie").to_owned();
-    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
-    assert!(!cookie.contains(TOKEN));
-    let cookie = cookie.split(';').next().unwrap().to_owned();
-    let with = [("Cookie", cookie.as_str())];
+    assert!(!locked.body.contains("nightly") && !locked.body.contains(TOKEN));
+    for wrong in
+        ["Bearer wrong", "Bearer ", &format!("Basic {TOKEN}"), TOKEN, &format!("{bearer}0")]
+    {
+        let answer = served.get_with("/", &[("Authorization", wrong)]);
+        assert_eq!((answer.status, &answer.body), (401, &locked.body), "{wrong}");
+    }
+    assert_eq!(served.get_with("/", &[("Cookie", &format!("token={TOKEN}"))]).status, 401);
     let page = served.get_with("/", &with);
     assert!(page.status == 200 && page.body.contains("nightly"));
-    assert_eq!(served.get_with("/", &[("Cookie", &format!("{cookie}0"))]).status, 303);
-    let bearer = format!("Bearer {TOKEN}");
-    assert_eq!(served.get_with("/", &[("Authorization", &bearer)]).status, 200);
-    assert_eq!(served.get_with("/", &[("Authorization", "Bearer wrong")]).status, 303);
-    let form = format!("key={}", page.form_key());
-    assert_eq!(served.post("/logout", &form, &with).status, 303);
-    assert_eq!(served.get_with("/", &with).status, 303, "the session has ended");
+    assert_eq!((page.header("set-cookie"), page.header("vary")), ("", "authorization"));
+    assert_eq!(served.get_with("/nosuch", &with).status, 404);
+    // Other sites and names are refused with the token, too.
+    let foreign = [with[0], ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "cors")];
+    assert_eq!(served.get_with("/", &foreign).status, 403);
+    assert_eq!(served.get_with("/", &[with[0], ("Host", "evil.example")]).status, 421);
+    // What the page without a secret fetches takes its place, and keeps its policy.
+    let allowed = locked.header("content-security-policy");
+    for path in [&report, "/history?step=point-query&by=time"] {
+        let answer = served.get_with(path, &with);
+        let needed = hashes(answer.header("content-security-policy"));
+        assert!(!needed.is_empty(), "{path}");
+        assert!(needed.iter().all(|one| hashes(allowed).contains(one)), "{path}: {allowed}");
+    }
 }
 
 #[test]
@@ -407,7 +372,11 @@ fn other_addresses_and_weak_tokens_are_refused() {
         assert_eq!(said.code(), 2, "{args:?}");
         assert!(said.stderr.contains(words), "{}", said.stderr);
     };
-    refused(&[], "there is no token; give --token-file FILE or set RQPS_TOKEN");
+    refused(
+        &[],
+        "there is no token; give --token-file FILE or set RQPS_TOKEN and open \
+         http://HOST:0/#token=TOKEN, or listen at 127.0.0.1",
+    );
     let file = token_file(&bench, TOKEN, 0o644);
     refused(&["--token-file", &file], "chmod 600");
     let file = token_file(&bench, "short", 0o600);
@@ -417,7 +386,8 @@ fn other_addresses_and_weak_tokens_are_refused() {
     assert!(weak.code() == 2 && weak.stderr.contains("RQPS_TOKEN"), "{}", weak.stderr);
     let file = token_file(&bench, TOKEN, 0o600);
     let mut open = bench.spawn(&["serve", "--listen", "0.0.0.0:0", "--token-file", &file]);
-    open.await_line("http://0.0.0.0:");
+    let line = open.await_line("http://0.0.0.0:");
+    assert!(line.contains("/#token=TOKEN shows") && !line.contains(&TOKEN[..7]), "{line}");
     open.signal(Signal::SIGINT);
     assert_eq!(open.finish().code(), 0);
 }

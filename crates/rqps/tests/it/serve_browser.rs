@@ -64,6 +64,9 @@ fn its_pages_work_in_a_browser() {
         bench.latest()["id"].as_str().unwrap().to_owned()
     });
     let served = Served::start(&bench, &[]);
+    let token = "correct-horse-battery+/=";
+    let token_file = crate::serve::token_file(&bench, token, 0o600);
+    let locked = Served::start(&bench, &["--token-file", &token_file]);
     // Much longer than anybody looks.
     bench.write("live.toml", &plan("two servers", "'point-query', 'range-*', 'points-*'", 120));
     let mut running = bench.spawn(&["run", "live.toml", "--no-html"]);
@@ -80,6 +83,8 @@ fn its_pages_work_in_a_browser() {
         .env("RQPS_OTHER", &other)
         .env("RQPS_LIVE", &live)
         .env("RQPS_SEEN", &seen)
+        .env("RQPS_LOCKED", format!("http://{}", locked.at))
+        .env("RQPS_TOKEN", token)
         .env("RQPS_SHOTS", dir.join("screenshots"))
         .env("RQPS_CHROMIUM", chromium)
         .stdout(out.try_clone().unwrap())

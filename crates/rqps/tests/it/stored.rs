@@ -33,7 +33,7 @@ pub(crate) fn run(day: u32, versions: &[&str], steps: &[(&str, &[u32])]) -> Run 
         finished_unix_ms: Some(1_793_520_060_000 + i64::from(day - 1) * DAY_MS),
         n_resumed: 0,
         rqps_version: "0.1.0".to_owned(),
-        command_line: "rqps run nightly.toml".to_owned(),
+        command_line: ["rqps", "run", "nightly.toml"].map(str::to_owned).to_vec(),
         plan: "name = 'nightly'\n[[suite]]\nrows = 1000\n".to_owned(),
         seed: 7,
         schedule: Schedule::Sequential { slices: 6 },

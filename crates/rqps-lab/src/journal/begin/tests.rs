@@ -21,7 +21,7 @@ fn context(results: &Path) -> Context {
         temp: results.to_owned(),
         stopped_by: Arc::default(),
         interrupt: Arc::new(AtomicBool::new(false)),
-        command_line: "rqps run plan.toml".to_owned(),
+        command_line: ["rqps", "run", "plan.toml"].map(str::to_owned).to_vec(),
         rqps_version: "0.1.0".to_owned(),
         anew: false,
         allow_settings: false,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 use rqps_model::StepKind;
-use rqps_workload::glob;
+use rqps_workload::Pattern;
 
 use crate::plan::Profiling;
 use crate::plan::steps::{Job, PlannedStep};
@@ -42,8 +42,10 @@ impl Profiling {
         if let Some((suite, alone)) = name.rsplit_once('/') {
             names.extend([alone.to_owned(), format!("{suite}/{family}")]);
         }
-        let is_meant =
-            |pattern: &String| names.iter().any(|name| glob(pattern.as_bytes(), name.as_bytes()));
+        let is_meant = |pattern: &String| {
+            let pattern = Pattern::new(pattern);
+            names.iter().any(|name| pattern.matches(name))
+        };
         can_be_recorded(step) && (self.steps.is_empty() || self.steps.iter().any(is_meant))
     }
 }

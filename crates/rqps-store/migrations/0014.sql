@@ -1,0 +1,2 @@
+-- The command that started a run is a list of its words, as JSON. rqps takes the quoted text of earlier runs apart
+-- after this, as SQL cannot.
