@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use rqps_lab::PlanFile;
+use rqps_runner::PlanFile;
 use rqps_sample::{
     cgroup_text, host_text, memory_text, mount_text, place_text, process_text, stat_text,
     storage_text, wait_text,

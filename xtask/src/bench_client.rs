@@ -17,9 +17,9 @@ use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
 use nix::unistd::Pid;
 use rqps_client::{Address, AnyConnection, Connection as _, Endpoint};
-use rqps_lab::{PlanFile, Sandbox};
 use rqps_load::{Control, Crew, Member, Order, Pace, Stop};
 use rqps_model::{Dbms, Engine};
+use rqps_runner::{PlanFile, Sandbox};
 use rqps_server::Catalogue;
 use rqps_workload::{
     LoadSpec, Program, Size, Suite, SuiteArgs, SysbenchWorker, Worker as _, populate,
@@ -127,7 +127,7 @@ pub(crate) fn run(root: &Path, options: Options) -> Result<()> {
 
 /// Everything started from here on inherits the one CPU: server, sysbench, rqps, the minimal loop.
 pub(crate) fn pin_to_one_cpu() -> Result<()> {
-    let cpus = rqps_lab::placement::usable_cpus()?;
+    let cpus = rqps_runner::placement::usable_cpus()?;
     let mut set = CpuSet::new();
     set.set(*cpus.first().context("no CPU")?)?;
     sched_setaffinity(Pid::from_raw(0), &set).context("pin to one CPU")
@@ -148,7 +148,7 @@ pub(crate) fn sandbox_with(
     let text = format!("[[system]]\ndbms = \"{dbms}\"\nversion = \"{version}\"\n{keys}");
     let catalogue = Arc::new(Catalogue::builtin()?);
     let plan = PlanFile::parse(&text, task)?.resolve(task, &catalogue)?;
-    let context = rqps_lab::Context {
+    let context = rqps_runner::Environment {
         results: root.join("target").join(task),
         cache: cache_dir()?,
         catalogue,
@@ -162,7 +162,7 @@ pub(crate) fn sandbox_with(
         trial: rqps_server::Trial::default(),
         templates: None,
         patience: rqps_server::Patience::default(),
-        suspension: rqps_lab::Suspension::default(),
+        suspension: rqps_runner::Suspension::default(),
         drawn_seed: 1,
         watchdog: Vec::new(),
         variables: |_| None,

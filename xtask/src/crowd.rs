@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use rqps_client::Connection;
-use rqps_lab::Sandbox;
 use rqps_load::{Control, Crew, CrewError, Member, Order, Pace, Stop};
 use rqps_model::Dbms;
+use rqps_runner::Sandbox;
 use rqps_workload::{Program, Size, Suite, SysbenchWorker};
 
 use crate::bench_client::{Target, fill, sandbox_with};

@@ -10,8 +10,8 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use rqps_lab::PlanFile;
 use rqps_model::RunStatus;
+use rqps_runner::PlanFile;
 use rqps_store::{RunSummary, Store};
 
 use crate::truth::build_rqps;
@@ -167,7 +167,7 @@ fn fetch(chosen: &[Finding], rqps: &Path) -> Result<()> {
 
 /// The servers of a plan, as `rqps servers fetch` takes them.
 fn servers_of(plan: &PlanFile) -> Vec<String> {
-    let selector = |system: &rqps_lab::plan::SystemFile| {
+    let selector = |system: &rqps_runner::plan::SystemFile| {
         let (dbms, version) = (system.dbms.as_ref()?, system.version.as_ref()?);
         let build = system.build.as_ref().map_or_else(String::new, |build| format!("+{build}"));
         Some(format!("{dbms}@{version}{build}"))

@@ -16,7 +16,7 @@ const LAYERS: [&str; 18] = [
     "rqps-import",
     "rqps-sysbench",
     "rqps-export",
-    "rqps-lab",
+    "rqps-runner",
     "rqps-report",
     "rqps-store",
     "rqps-server",
@@ -54,7 +54,7 @@ pub(crate) fn check(root: &Path) -> Result<Vec<String>> {
         let files = Files::read(root, &first)?;
         findings.extend(files.circles());
         findings.extend(files.spread());
-        if name == "rqps-lab" {
+        if name == "rqps-runner" {
             findings.extend(files.upward(&src, &RUNNER_LAYERS));
         }
     }

@@ -5,7 +5,7 @@
 //!  /proc/PID/task ──────────▶ Stacks ─┴─▶ tree ─▶ layout ─▶ flame   (differential) flame graphs
 //! ```
 //!
-//! No IO and no clock: recording is the lab's and the samplers' business. Differences are inclusive:
+//! No IO and no clock: recording is the runner's and the samplers' business. Differences are inclusive:
 //! a frame's difference is that of everything below it on the stack's leaf side together.
 
 pub mod counter_text;

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use rqps_lab::calibrate::{STEPS, Wish, calibrate, disturbed};
-use rqps_lab::plan::{ScheduleFile, SecondsFile, SuiteFile, SystemFile};
-use rqps_lab::{Context, Event, Plan, PlanFile};
 use rqps_model::calibration::{Floor, Narrowest, Power, Trial};
 use rqps_model::{Calibration, Dbms, Estimate};
+use rqps_runner::calibrate::{STEPS, Wish, calibrate, disturbed};
+use rqps_runner::plan::{ScheduleFile, SecondsFile, SuiteFile, SystemFile};
+use rqps_runner::{Environment, Event, Plan, PlanFile};
 use rqps_server::fetch;
 use rqps_store::Store;
 
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &CalibrateArgs, around: &Surroundings) -> Result<()> {
         SECONDS.start(),
         SECONDS.end()
     );
-    let context = Context { drawn_seed: drawn_seed(), ..around.lab() };
+    let context = Environment { drawn_seed: drawn_seed(), ..around.environment() };
     let mut progress = Progress::new();
     let system = match &args.system {
         Some(text) => text.clone(),
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &CalibrateArgs, around: &Surroundings) -> Result<()> {
     let mut listen = |event: Event<'_>| progress.show(&event);
     let n_looks = if args.power { args.looks } else { 0 };
     let wish = Wish { time: Duration::from_secs_f64(args.seconds), n_looks };
-    let found = rqps_lab::identify_systems(plan, &context, &mut listen)
+    let found = rqps_runner::identify_systems(plan, &context, &mut listen)
         .and_then(|plan| calibrate(&plan, wish, &context, &mut listen));
     progress.clear();
     let found = found?;
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &CalibrateArgs, around: &Surroundings) -> Result<()> {
 
 /// The newest PostgreSQL or MariaDB of the cache; of versions of one age PostgreSQL.
 fn newest_cached(around: &Surroundings) -> Result<String> {
-    let places = rqps_lab::places(&around.lab())?;
+    let places = rqps_runner::places(&around.environment())?;
     for dbms in [Dbms::Postgres, Dbms::Mariadb] {
         let entries = around.catalogue.servers().iter().filter(|entry| entry.dbms == dbms);
         let cached = entries.filter(|entry| fetch::is_cached(entry, &places.cache));
@@ -87,7 +87,7 @@ fn plan_of(system: &str, seconds: f64, around: &Surroundings) -> Result<Plan> {
     let one = system_of(system)?;
     ensure!(one.dsn.is_none(), "a calibration starts its server itself; name DBMS@VERSION");
     let side = |label: &str| SystemFile { label: Some(label.to_owned()), ..one.clone() };
-    let n_cpus = u32::try_from(rqps_lab::placement::usable_cpus()?.len()).unwrap_or(1);
+    let n_cpus = u32::try_from(rqps_runner::placement::usable_cpus()?.len()).unwrap_or(1);
     let mut clients = vec![1, n_cpus];
     clients.dedup();
     let suite = SuiteFile {

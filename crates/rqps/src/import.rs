@@ -47,7 +47,7 @@ pub(crate) fn run(command: &ImportCommand, around: &Surroundings) -> Result<()> 
 /// Stores runs, all or none, and says what is in them. The result is the id of the last one.
 fn keep(runs: Vec<Run>, store: &Store) -> Result<Option<String>> {
     let told: Vec<Told> = runs.iter().map(Told::of).collect();
-    let ids = rqps_lab::keep_imported(runs, store)?;
+    let ids = rqps_runner::keep_imported(runs, store)?;
     for (id, Told { contents, notes }) in ids.iter().zip(told) {
         say(&format!("imported {id}: {contents}\n"))?;
         for note in notes {

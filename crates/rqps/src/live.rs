@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use rqps_lab::Event;
+use rqps_runner::Event;
 use rqps_store::live::{Change, Changes, LiveRate, LiveStep, Spent};
 use rqps_store::unix_ms;
 use rqps_store::{Live, LiveFile, Store};
@@ -101,7 +101,7 @@ impl<'s> Teller<'s> {
             Event::InTurns { block, n_rounds, rates } => {
                 let Some(step) = &mut self.live.step else { return false };
                 (step.block, step.n_rounds) = (Some(*block), *n_rounds);
-                let rate = |rate: &rqps_lab::Rate| LiveRate {
+                let rate = |rate: &rqps_runner::Rate| LiveRate {
                     system_idx: rate.system,
                     elapsed_ms: ms(rate.elapsed),
                     per_s: rate.per_s,
@@ -231,7 +231,7 @@ mod tests {
             next: None,
             left: Duration::from_secs(50),
             left_guessed: Duration::from_secs(20),
-            changes_left: rqps_lab::ChangesLeft { starts: 2, stops: 4 },
+            changes_left: rqps_runner::ChangesLeft { starts: 2, stops: 4 },
         }
     }
 
@@ -300,7 +300,7 @@ mod tests {
         teller.tell(&Event::Populating { label: &label, rows: 5, total_rows: 10 });
         assert_eq!(read().unwrap().doing, "begin");
         teller.tell(&started(&label, &[0, 1], false));
-        let rate = |system| rqps_lab::Rate { system, elapsed: Duration::ZERO, per_s: 7.5 };
+        let rate = |system| rqps_runner::Rate { system, elapsed: Duration::ZERO, per_s: 7.5 };
         teller.written = None;
         teller.tell(&Event::InTurns { block: 3, n_rounds: 9, rates: &[rate(0), rate(1)] });
         let live = read().unwrap();

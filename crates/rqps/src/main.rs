@@ -39,7 +39,7 @@ use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context as _, Result};
 use clap::Parser as _;
-use rqps_lab::Suspension;
+use rqps_runner::Suspension;
 use rqps_server::{Catalogue, Patience, Trial};
 use rqps_store::Store;
 
@@ -81,9 +81,9 @@ impl Surroundings {
         Ok(())
     }
 
-    /// What the lab needs of them.
-    pub(crate) fn lab(&self) -> rqps_lab::Context {
-        rqps_lab::Context {
+    /// What the runner needs of them.
+    pub(crate) fn environment(&self) -> rqps_runner::Environment {
+        rqps_runner::Environment {
             results: self.results.clone(),
             cache: self.cache.clone(),
             catalogue: Arc::clone(&self.catalogue),

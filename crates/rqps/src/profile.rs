@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use rqps_lab::PlanFile;
-use rqps_lab::plan::{ChosenFile, ProfilingFile};
+use rqps_runner::PlanFile;
+use rqps_runner::plan::{ChosenFile, ProfilingFile};
 
 use crate::Surroundings;
 use crate::args::ProfileArgs;

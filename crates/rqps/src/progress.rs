@@ -5,8 +5,8 @@ use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use rqps_lab::Event;
 use rqps_report::number;
+use rqps_runner::Event;
 
 use crate::fit;
 

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
-use rqps_lab::{Carried, Context, Event, Plan};
 use rqps_model::StepOutcome;
 use rqps_report::{Detail, TextOptions, number};
+use rqps_runner::{Carried, Environment, Event, Plan};
 use rqps_store::{RunRef, Store};
 
 use crate::args::{Format, RunArgs};
@@ -30,11 +30,11 @@ pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
 pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
     let bound = report::parse_percent("--bound", &args.bound)?;
     let is_armed = args.stop_after.as_ref().map(|time| stop_after(time, around)).transpose()?;
-    let context = Context {
+    let context = Environment {
         anew: args.new,
         allow_settings: args.allow_settings,
         drawn_seed: drawn_seed(),
-        ..around.lab()
+        ..around.environment()
     };
     let began = Instant::now();
     let store = Store::open(&around.results)?;
@@ -48,11 +48,11 @@ pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Re
         progress.show(&event);
         teller.tell(&event);
     };
-    let (plan, decided) = rqps_lab::on_this_host(plan, &store, &context, &mut listen)?;
+    let (plan, decided) = rqps_runner::on_this_host(plan, &store, &context, &mut listen)?;
     for sentence in decided {
         listen(Event::Note(&sentence));
     }
-    let result = rqps_lab::run(&plan, &store, &context, &mut listen);
+    let result = rqps_runner::run(&plan, &store, &context, &mut listen);
     // What is left takes seconds, and is no part of the time that was given.
     if let Some(is_armed) = is_armed {
         is_armed.store(false, Ordering::Relaxed);
@@ -165,7 +165,7 @@ fn waits_for_the_store(
 
 /// Interrupts the run when its time is over, while what is given back is true.
 fn stop_after(text: &str, around: &Surroundings) -> Result<Arc<AtomicBool>> {
-    let time = rqps_lab::plan::parse_stop_after(text)
+    let time = rqps_runner::plan::parse_stop_after(text)
         .map_err(|(problem, remedy)| anyhow::anyhow!("--stop-after {problem}; {remedy}"))?;
     let (interrupt, stopped_by) = (Arc::clone(&around.interrupt), Arc::clone(&around.stopped_by));
     let why = format!("stopped after {text}, as --stop-after says");

@@ -4,8 +4,8 @@ mod archive;
 
 use anyhow::{Context as _, Result, bail};
 use rqps_export::archive::Extent;
-use rqps_lab::{Context as LabContext, Leftover};
 use rqps_model::Run;
+use rqps_runner::{Environment, Leftover};
 use rqps_store::{RunRef, Store, Tag, Verified};
 
 use crate::args::RunsCommand;
@@ -26,7 +26,7 @@ pub(crate) fn run(store: &Store, command: &RunsCommand, around: &Surroundings) -
         RunsCommand::Verify { json } => verify(store, *json),
         RunsCommand::Rm { runs } => {
             for run in runs {
-                let id = remove(store, run, &around.lab(), &mut |left| match &left.kept {
+                let id = remove(store, run, &around.environment(), &mut |left| match &left.kept {
                     None => say(&format!("removed {}\n", left.dir.display())).unwrap_or_default(),
                     Some(_) => tell_kept(left),
                 })?;
@@ -52,12 +52,12 @@ fn tell_kept(left: &Leftover) {
 fn remove(
     store: &Store,
     run: &str,
-    lab: &LabContext,
+    environment: &Environment,
     tell: &mut dyn FnMut(&Leftover),
 ) -> Result<String> {
     let id = store.resolve(&run.parse::<RunRef>().unwrap_or_default())?;
     let lock = store.lock_run(&id)?;
-    rqps_lab::remove_data(&id, &lock, lab).iter().for_each(tell);
+    rqps_runner::remove_data(&id, &lock, environment).iter().for_each(tell);
     // It takes the lock itself.
     drop(lock);
     Ok(store.remove_run(&RunRef::Id(id))?)

@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use rqps_client::{Connection, ResultSet};
-use rqps_lab::plan::{OptionValue, SystemFile};
-use rqps_lab::{Event, Listener, PlanFile};
 use rqps_model::SystemSource;
 use rqps_report::audit::sheet;
+use rqps_runner::plan::{OptionValue, SystemFile};
+use rqps_runner::{Event, Listener, PlanFile};
 
 use crate::args::{AuditArgs, ServersCommand};
 use crate::output::{columns, print, say};
@@ -48,17 +48,17 @@ fn fetch_all(systems: &[String], around: &Surroundings) -> Result<()> {
 }
 
 fn fetch_plan(
-    plan: &rqps_lab::Plan,
+    plan: &rqps_runner::Plan,
     around: &Surroundings,
     listen: &mut Listener<'_>,
 ) -> Result<Vec<String>> {
-    let context = around.lab();
+    let context = around.environment();
     let mut lines = Vec::new();
     for (idx, spec) in plan.systems.iter().enumerate() {
         if !matches!(spec.source, SystemSource::Catalogue { .. }) {
             bail!("{} is not fetched; name DBMS@VERSION (see `rqps servers list`)", spec.label);
         }
-        if let Some(installed) = rqps_lab::fetch(plan, idx, &context, listen)? {
+        if let Some(installed) = rqps_runner::fetch(plan, idx, &context, listen)? {
             lines.push(format!("{}  {}\n", installed.name(), installed.prefix.display()));
         }
     }
@@ -78,9 +78,9 @@ fn audit(args: &AuditArgs, around: &Surroundings) -> Result<()> {
     let plan = file.resolve(&origin, &around.catalogue)?;
     let mut progress = Progress::new();
     let mut listen = |event: Event<'_>| progress.show(&event);
-    let context = around.lab();
-    let systems = rqps_lab::identify_systems(plan, &context, &mut listen)
-        .and_then(|plan| rqps_lab::audit(&plan, &context, &mut listen));
+    let context = around.environment();
+    let systems = rqps_runner::identify_systems(plan, &context, &mut listen)
+        .and_then(|plan| rqps_runner::audit(&plan, &context, &mut listen));
     progress.clear();
     let systems = systems?;
     let extent = if args.all { sheet::Extent::All } else { sheet::Extent::Short };
@@ -108,9 +108,9 @@ fn shell(system: &str, around: &Surroundings) -> Result<()> {
     let plan = file.resolve("command line", &around.catalogue)?;
     let mut progress = Progress::new();
     let mut listen = |event: Event<'_>| progress.show(&event);
-    let context = around.lab();
-    let plan = rqps_lab::identify_systems(plan, &context, &mut listen)?;
-    let mut session = rqps_lab::Sandbox::start(&plan, &context, &mut listen)?;
+    let context = around.environment();
+    let plan = rqps_runner::identify_systems(plan, &context, &mut listen)?;
+    let mut session = rqps_runner::Sandbox::start(&plan, &context, &mut listen)?;
     progress.clear();
     let pid = session.pid().map_or_else(|| "unknown".to_owned(), |pid| pid.to_string());
     let mut text = format!("{} is up (process {pid})", session.name());

@@ -1,12 +1,12 @@
 //! `--steps` over the suites of a plan: steps alone, or with their suite's name as reports have them.
 
 use anyhow::{Result, bail};
-use rqps_lab::plan::SuiteFile;
+use rqps_runner::plan::SuiteFile;
 use rqps_workload::Pattern;
 
 /// Narrows the suites of a plan to the steps that are named, by name or glob. `STEP` is one of every
 /// suite, `SUITE/STEP` of the suites of that name; a suite that none is about is left out. Whether suites
-/// have such steps is for the lab to say.
+/// have such steps is for the runner to say.
 ///
 /// # Errors
 /// When a suite is named that is not there; lists those that are.
@@ -24,7 +24,7 @@ pub(crate) fn choose(patterns: &[String], suites: &mut Vec<SuiteFile>) -> Result
             names.join("/STEP, ")
         );
     }
-    // What is about no suite with a name is the lab's to refuse.
+    // What is about no suite with a name is the runner's to refuse.
     let of_unnamed: Vec<String> =
         patterns.iter().filter(|p| !p.contains('/') || !is_about_one(p)).cloned().collect();
     for suite in suites.iter_mut() {
@@ -93,7 +93,7 @@ mod tests {
             error,
             "--steps \"bog/scan\" names no suite of the plan before its slash; write one of small/STEP, big/STEP"
         );
-        // Beside a suite without a name the lab refuses it.
+        // Beside a suite without a name the runner refuses it.
         let steps = |patterns: &[&str]| chosen(&[None, Some("big")], patterns).unwrap();
         assert_eq!(steps(&["bog/scan"]), [(None::<String>, vec!["bog/scan".to_owned()])]);
         assert_eq!(steps(&["big/scan"]), [(Some("big".to_owned()), vec!["scan".to_owned()])]);

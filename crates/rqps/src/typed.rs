@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use rqps_lab::plan::{ScheduleFile, SuiteFile, SystemFile};
-use rqps_lab::{Plan, PlanFile};
+use rqps_runner::plan::{ScheduleFile, SuiteFile, SystemFile};
+use rqps_runner::{Plan, PlanFile};
 use rqps_sample::given_file::{self, Access};
 
 use crate::args::RunArgs;
@@ -67,7 +67,7 @@ pub(crate) fn apply(args: &RunArgs, file: &mut PlanFile) -> Result<()> {
             (suite.tables, suite.rows, suite.rows_later) = (None, None, None);
             let is_insert = suite.kind.as_deref() == Some("insert");
             let hold = suite.seconds.hold.filter(|_| is_insert);
-            suite.seconds = rqps_lab::plan::SecondsFile { hold, ..Default::default() };
+            suite.seconds = rqps_runner::plan::SecondsFile { hold, ..Default::default() };
         }
         if let Some(form) = &args.form {
             suite.form = Some(form.clone());

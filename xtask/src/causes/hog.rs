@@ -7,8 +7,8 @@ use std::sync::mpsc::channel;
 use anyhow::{Context as _, Result};
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
-use rqps_lab::placement::{client_cpus, usable_cpus};
 use rqps_model::Placement;
+use rqps_runner::placement::{client_cpus, usable_cpus};
 
 /// Which CPUs are made busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

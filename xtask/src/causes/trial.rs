@@ -283,7 +283,7 @@ mod tests {
         let catalogue = rqps_server::Catalogue::builtin().unwrap();
         for trial in &TRIALS {
             let text = trial.plan("causes-test", 20, 1);
-            let plan = rqps_lab::PlanFile::parse(&text, trial.name).unwrap();
+            let plan = rqps_runner::PlanFile::parse(&text, trial.name).unwrap();
             let plan = plan.resolve(trial.name, &catalogue).unwrap();
             assert_eq!(plan.systems.len(), 2, "{}", trial.name);
             assert_eq!(plan.systems[1].label.as_str(), SECOND);

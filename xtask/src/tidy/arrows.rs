@@ -166,8 +166,9 @@ mod tests {
         }
         let read = Files::read(src, &src.join("lib.rs")).unwrap();
         let found = read.upward(src, &["top", "bottom"]);
-        let wanted =
-            ["bottom.rs: names T of top.rs, a layer above; hand it down, or move it into a layer below"];
+        let wanted = [
+            "bottom.rs: names T of top.rs, a layer above; hand it down, or move it into a layer below",
+        ];
         assert_eq!(found, wanted);
         assert_eq!(read.upward(src, &["bottom", "top"]).len(), 1);
     }

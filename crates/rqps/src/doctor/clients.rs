@@ -75,7 +75,7 @@ const CLIENTS: &[Client] = &[
 
 /// Looks at the clients, and at the libraries of servers.
 pub(super) fn checks(around: &Surroundings) -> Result<Vec<Check>> {
-    let places = rqps_lab::places(&around.lab()).ok();
+    let places = rqps_runner::places(&around.environment()).ok();
     let cache = places.as_ref().map_or(&around.cache, |places| &places.cache);
     let servers = around.catalogue.servers();
     let cached = servers.iter().filter(|entry| fetch::is_cached(entry, cache)).count();

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use nix::sys::resource::{Resource, getrlimit};
-use rqps_lab::stacks::Ability;
 use rqps_model::{Host, Wall};
+use rqps_runner::stacks::Ability;
 use rqps_sample::{Condition, condition, host_info, read_ahead_file};
 use rqps_server::{Error, Identity, confine, disk, wall};
 use rqps_stacks::profile::NotHad;
@@ -30,7 +30,7 @@ pub(super) fn checks(around: &Surroundings) -> Vec<Check> {
     let mut checks = places(around);
     checks.push(open_files(getrlimit(Resource::RLIMIT_NOFILE).ok()));
     let found = condition(Path::new("/"));
-    checks.extend(perf_checks(rqps_lab::stacks::ability()));
+    checks.extend(perf_checks(rqps_runner::stacks::ability()));
     if let Ok(host) = host_info(&around.results) {
         checks.extend(condition_checks(&found, &host));
         let file = read_ahead_file(&around.results);
@@ -54,7 +54,7 @@ fn places(around: &Surroundings) -> Vec<Check> {
     };
     let mut checks = vec![user.required()];
     let needed_for = "prefixes, data directories and sockets that the servers' user can reach";
-    match rqps_lab::places(&around.lab()) {
+    match rqps_runner::places(&around.environment()) {
         Ok(places) => {
             let found = format!("data in {}", places.data.display());
             checks.push(Check::ok("places", found, needed_for).required());

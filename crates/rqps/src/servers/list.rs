@@ -18,7 +18,7 @@ type Answers = Option<BTreeMap<Place, Answer>>;
 
 /// Prints the catalogue; with `available`, after asking every source.
 pub(super) fn run(available: bool, json: bool, around: &Surroundings) -> Result<()> {
-    let places = rqps_lab::places(&around.lab())?;
+    let places = rqps_runner::places(&around.environment())?;
     let answers = if available {
         let watch = Watch { stop: &around.interrupt, report: &mut |_| {} };
         Some(ask_all(&around.catalogue, &places.cache, &watch)?)

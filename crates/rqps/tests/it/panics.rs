@@ -1,6 +1,6 @@
 //! A run that panics while a server is stopped: what it holds is let go as the stack unwinds.
 //!
-//! No input is known that brings the binary to it. The lab runs in this process instead, with a
+//! No input is known that brings the binary to it. The runner runs in this process instead, with a
 //! listener that panics.
 
 use std::cell::RefCell;
@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rqps_lab::{Context, Event, Listener, PlanFile, Suspension};
+use rqps_runner::{Environment, Event, Listener, PlanFile, Suspension};
 use rqps_server::Catalogue;
 use rqps_store::Store;
 
@@ -67,7 +67,7 @@ fn carry_out(bench: &Bench, text: &str, listen: &mut Listener<'_>) -> anyhow::Re
     let results = bench.path("rqps-results");
     let catalogue = Arc::new(Catalogue::builtin()?);
     let plan = PlanFile::parse(text, "plan.toml")?.resolve("plan.toml", &catalogue)?;
-    let context = Context {
+    let context = Environment {
         results: results.clone(),
         cache: cache(),
         catalogue,
@@ -87,9 +87,9 @@ fn carry_out(bench: &Bench, text: &str, listen: &mut Listener<'_>) -> anyhow::Re
         patience: rqps_server::Patience::default(),
     };
     let store = Store::open(&results)?;
-    let (plan, _) = rqps_lab::on_this_host(plan, &store, &context, listen)?;
+    let (plan, _) = rqps_runner::on_this_host(plan, &store, &context, listen)?;
     let mut listen = |event: Event<'_>| listen(event);
-    rqps_lab::run(&plan, &store, &context, &mut listen)?;
+    rqps_runner::run(&plan, &store, &context, &mut listen)?;
     Ok(())
 }
 

@@ -1,0 +1,184 @@
+//! How noisy this host is: the same system under two labels, measured in each placement, with turns
+//! of several lengths, and one side after the other for contrast.
+
+mod bench;
+mod disturbed;
+mod judge;
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use rqps_model::calibration::{Floor, Power, Trial};
+use rqps_model::{Calibration, Placement, SystemSource};
+use rqps_store::unix_ms;
+
+use crate::Plan;
+use crate::environment::Environment;
+use crate::event::{Event, Listener};
+use crate::plan::seed::mix;
+use crate::plan::{descriptors, placement};
+use crate::system::leftover;
+use bench::{Bench, Way};
+
+pub use disturbed::disturbed;
+
+/// Lengths of turns that are tried, milliseconds.
+const SLICES_MS: [u32; 3] = [20, 50, 100];
+
+/// Placements that are tried; the second half of them needs two CPUs.
+const PLACEMENTS: [Placement; 3] = [Placement::Paired, Placement::Free, Placement::Split];
+
+/// How much longer than a trial the best ways are measured.
+const FLOOR_TIMES: f64 = 2.0;
+
+/// Handicaps that are looked for, percent; none as well, to see how often something is found there.
+const HANDICAPS_PCT: [u32; 4] = [0, 2, 5, 10];
+
+/// What a calibration is to find out.
+#[derive(Debug, Clone, Copy)]
+pub struct Wish {
+    /// Measured time of each trial on each side.
+    pub time: Duration,
+    /// Measurements for each handicap; 0 where none is looked for.
+    pub n_looks: u32,
+}
+
+/// The steps of a calibration: one that reads and one that writes.
+pub const STEPS: [&str; 2] = ["point-query", "update-index"];
+
+/// Calibrates this host with a plan of the same system under two labels, whose suite has the steps of
+/// [`STEPS`] with the numbers of clients that are tried. Nothing is stored.
+///
+/// # Errors
+/// Whatever keeps the servers from being started or measured, and the user's interrupt.
+pub fn calibrate(
+    plan: &Plan,
+    wish: Wish,
+    environment: &Environment,
+    listen: &mut Listener<'_>,
+) -> Result<Calibration> {
+    let has_server = plan.systems.iter().all(|system| system.source != SystemSource::Builtin);
+    ensure!(
+        has_server || wish.n_looks == 0,
+        "the null client has no server that a handicap could stop; leave out --power, or name DBMS@VERSION"
+    );
+    descriptors::check(plan)?;
+    leftover::sweep_strays(environment, listen);
+    let host = rqps_sample::host_info(&environment.results).context("describe this host")?;
+    let cpus = placement::usable_cpus()?;
+    let mut bench = Bench::start(plan, &cpus, environment, listen)?;
+    let mut found = match with_bench(&mut bench, wish, listen) {
+        Ok(found) => found,
+        Err(error) => return Err(bench.fail(error)),
+    };
+    (found.host, found.system) = (host, bench.system());
+    bench.end(listen)?;
+    found.rqps_version.clone_from(&environment.rqps_version);
+    Ok(found)
+}
+
+fn with_bench(bench: &mut Bench<'_>, wish: Wish, listen: &mut Listener<'_>) -> Result<Calibration> {
+    let trials = try_all(bench, wish, listen)?;
+    let clients = bench.clients();
+    let (best, slice_ms) = judge::best(&trials, &clients);
+    let narrowest = judge::narrowest(&trials);
+    let mut floors = Vec::new();
+    for step in STEPS {
+        for best in &best {
+            let time = wish.time.mul_f64(FLOOR_TIMES);
+            let way = Way { clients: best.clients, placement: best.placement, time };
+            tell(listen, &format!("noise of {step}, {}", described(&way, Some(slice_ms))));
+            let sides = bench.in_turns(step, way, slice_ms, listen)?;
+            let Some(ratio) = judge::average(&sides) else { continue };
+            let (step, seconds) = (step.to_owned(), time.as_secs_f64());
+            floors.push(Floor { step, clients: best.clients, seconds, ratio });
+        }
+    }
+    let mut power = Vec::new();
+    if wish.n_looks > 0
+        && let Some(best) = best.last()
+    {
+        let way = Way { clients: best.clients, placement: best.placement, time: wish.time };
+        for step in STEPS {
+            for percent in HANDICAPS_PCT {
+                let handicap = (percent, wish.n_looks);
+                power.extend(look_for(bench, (step, way, slice_ms), handicap, listen)?);
+            }
+        }
+    }
+    Ok(Calibration {
+        made_unix_ms: unix_ms(),
+        rqps_version: String::new(),
+        host: rqps_model::Host::default(),
+        system: String::new(),
+        seconds: wish.time.as_secs_f64(),
+        trials,
+        best,
+        slice_ms,
+        floors,
+        power,
+        n_slices: bench.disturbed().n_slices,
+        disturbances: bench.disturbed().all.clone(),
+        narrowest,
+    })
+}
+
+/// Tries every way, in an order that is drawn: what the host does meanwhile is nothing of a way's own.
+fn try_all(bench: &mut Bench<'_>, wish: Wish, listen: &mut Listener<'_>) -> Result<Vec<Trial>> {
+    let n_placements = if bench.n_cpus() < 2 { 2 } else { PLACEMENTS.len() };
+    let mut ways = Vec::new();
+    for clients in bench.clients() {
+        for &placement in &PLACEMENTS[..n_placements] {
+            let way = Way { clients, placement, time: wish.time };
+            ways.extend(SLICES_MS.map(Some).into_iter().chain([None]).map(|ms| (way, ms)));
+        }
+    }
+    let n = ways.len();
+    let mut trials: Vec<Option<Trial>> = vec![None; n];
+    for (nth, at) in (1..).zip(bench.drawn_order(n)) {
+        let (way, slice_ms) = ways[at];
+        tell(listen, &format!("trial {nth} of {n}: {}", described(&way, slice_ms)));
+        let sides = match slice_ms {
+            Some(slice_ms) => bench.in_turns(STEPS[0], way, slice_ms, listen)?,
+            None => bench.one_by_one(STEPS[0], way, listen)?,
+        };
+        trials[at] = Some(judge::trial(way, slice_ms, &sides));
+    }
+    Ok(trials.into_iter().flatten().collect())
+}
+
+/// Measures with a handicap of the second side, over and over.
+fn look_for(
+    bench: &mut Bench<'_>,
+    (step, way, slice_ms): (&str, Way, u32),
+    (percent, n_looks): (u32, u32),
+    listen: &mut Listener<'_>,
+) -> Result<Option<Power>> {
+    let mut looks = Vec::new();
+    bench.slow_down(percent * 100);
+    for nth in 1..=n_looks {
+        let doing = format!("handicap {percent}% on {step}, {nth} of {n_looks}");
+        tell(listen, &format!("{doing}, {}", described(&way, Some(slice_ms))));
+        looks.push(bench.in_turns(step, way, slice_ms, listen)?);
+    }
+    bench.slow_down(0);
+    Ok(judge::power((step, way.clients, percent), &looks))
+}
+
+fn described(way: &Way, slice_ms: Option<u32>) -> String {
+    let Way { clients, placement, .. } = way;
+    let clients = if *clients == 1 { "1 client".to_owned() } else { format!("{clients} clients") };
+    match slice_ms {
+        Some(ms) => format!("{clients}, {placement}, turns of {ms} ms"),
+        None => format!("{clients}, {placement}, one side after the other"),
+    }
+}
+
+fn tell(listen: &mut Listener<'_>, sentence: &str) {
+    listen(Event::Note(sentence));
+}
+
+/// A seed for the `n`th measurement of a calibration.
+fn seed(plan: &Plan, environment: &Environment, n: u64) -> u64 {
+    mix(plan.seed.unwrap_or(environment.drawn_seed), n)
+}

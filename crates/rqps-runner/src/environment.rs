@@ -1,0 +1,76 @@
+//! What a run needs beside its plan.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
+
+use rqps_server::Catalogue;
+
+use crate::suspension::Suspension;
+
+/// What a run needs beside its plan.
+#[derive(Debug, Clone)]
+pub struct Environment {
+    /// The results directory.
+    pub results: PathBuf,
+    /// The cache of fetched servers.
+    pub cache: PathBuf,
+    /// The servers that can be fetched.
+    pub catalogue: Arc<Catalogue>,
+    /// The directory for temporary files.
+    pub temp: PathBuf,
+    /// Set when the user wants to stop.
+    pub interrupt: Arc<AtomicBool>,
+    /// Set before `interrupt` when it is not the user who wants to stop: why, for the report.
+    pub stopped_by: Arc<OnceLock<String>>,
+    /// The words of the command as typed, without passwords.
+    pub command_line: Vec<String>,
+    /// Version of rqps.
+    pub rqps_version: String,
+    /// Start anew although an unfinished run of the plan exists.
+    pub anew: bool,
+    /// Whether settings of servers given by their address may be changed, and restored.
+    pub allow_settings: bool,
+    /// What becomes of Ctrl-Z.
+    pub suspension: Suspension,
+    /// The environment, where an address names a variable for its password.
+    pub variables: rqps_server::Variables,
+    /// Seed to use where the plan sets none.
+    pub drawn_seed: u64,
+    /// Program and arguments of a process that calls [`rqps_server::watchdog::watch`] on its
+    /// standard input: it ends servers that are stopped when this process dies.
+    pub watchdog: Vec<OsString>,
+    /// What a trial switches off.
+    pub trial: rqps_server::Trial,
+    /// Where new data directories that are made alike are kept and copied from, in tests.
+    pub templates: Option<PathBuf>,
+    /// How long servers are waited for.
+    pub patience: rqps_server::Patience,
+}
+
+#[cfg(test)]
+impl Environment {
+    /// For what needs no run, with a process in the watchdog's place.
+    pub(crate) fn of_test(watchdog: &[&str]) -> Self {
+        Self {
+            results: PathBuf::new(),
+            cache: PathBuf::new(),
+            catalogue: Arc::new(Catalogue::builtin().unwrap()),
+            temp: PathBuf::new(),
+            interrupt: Arc::default(),
+            stopped_by: Arc::default(),
+            command_line: Vec::new(),
+            rqps_version: String::new(),
+            anew: false,
+            allow_settings: false,
+            suspension: Suspension::default(),
+            variables: |_| None,
+            drawn_seed: 1,
+            watchdog: watchdog.iter().map(OsString::from).collect(),
+            trial: rqps_server::Trial::default(),
+            templates: None,
+            patience: rqps_server::Patience::default(),
+        }
+    }
+}

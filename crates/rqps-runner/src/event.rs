@@ -1,0 +1,131 @@
+//! What a run tells while it goes: events for whoever shows progress. The runner itself prints nothing.
+
+use std::time::Duration;
+
+use rqps_model::Label;
+
+use crate::changes::ChangesLeft;
+
+/// Something that happened, or how far something has come.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event<'a> {
+    /// A run began or goes on.
+    RunStarted {
+        /// Its id.
+        run: &'a str,
+        /// Steps of all systems together, fetched and measured ones alike.
+        n_steps: usize,
+        /// Of these, done by an earlier attempt.
+        n_done: usize,
+        /// How long what is not done takes, starts and settling left out.
+        expected: Duration,
+    },
+    /// A sentence worth a line of its own: where files live, what was decided.
+    Note(&'a str),
+    /// A server is being fetched.
+    Fetching {
+        /// What is fetched.
+        what: &'a str,
+        /// Bytes so far.
+        bytes: u64,
+        /// Bytes in all, where known; 0 otherwise.
+        total_bytes: u64,
+    },
+    /// A server is being made ready.
+    Preparing {
+        /// Which system.
+        label: &'a Label,
+        /// `initialise and start`, `start on its data`, `settle`, `stop`.
+        doing: &'static str,
+    },
+    /// Tables are being filled.
+    Populating {
+        /// Which system.
+        label: &'a Label,
+        /// Rows so far.
+        rows: u64,
+        /// Rows in all.
+        total_rows: u64,
+    },
+    /// A step began.
+    StepStarted {
+        /// Which system.
+        label: &'a Label,
+        /// Which step.
+        step: &'a str,
+        /// With how many clients.
+        clients: u32,
+        /// Its place among all steps of all systems, from 0.
+        idx: usize,
+        /// Its place among the run's steps.
+        step_idx: usize,
+        /// The systems that it is measured on, by their places in the run.
+        systems: &'a [usize],
+        /// How long its warm-up and slices will take.
+        expected: Duration,
+        /// What follows it, for the display.
+        next: Option<&'a str>,
+        /// Whether that is a guess, as it does a fixed amount of work.
+        is_guess: bool,
+        /// Expected time of everything after it.
+        left: Duration,
+        /// The part of that which is a guess.
+        left_guessed: Duration,
+        /// Starts and stops of servers that are to come, whose time is not in it.
+        changes_left: ChangesLeft,
+    },
+    /// A slice (or the warm-up) is under way.
+    Measuring {
+        /// Which system, by its place in the run; absent where the step has one.
+        system: Option<usize>,
+        /// `None` for the warm-up, else the slice's number from 0.
+        slice: Option<u32>,
+        /// Time into it.
+        elapsed: Duration,
+        /// Queries per second so far.
+        qps: f64,
+    },
+    /// Systems take turns in a block.
+    InTurns {
+        /// The block's number from 0.
+        block: u32,
+        /// Rounds of it so far, the one under way included.
+        n_rounds: u32,
+        /// How fast each is.
+        rates: &'a [Rate],
+    },
+    /// A step ended.
+    StepEnded {
+        /// Which system.
+        label: &'a Label,
+        /// Which step.
+        step: &'a str,
+        /// With how many clients.
+        clients: u32,
+        /// Mean figure over its slices; `None` when it failed.
+        figure: Option<f64>,
+        /// Unit of the figure.
+        unit: &'static str,
+        /// Why it failed, where it did.
+        failure: Option<&'a str>,
+    },
+    /// The run ended and everything is stored.
+    RunEnded {
+        /// Its id.
+        run: &'a str,
+    },
+}
+
+/// How fast a system is at the moment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rate {
+    /// Which system, by its place in the run.
+    pub system: usize,
+    /// Measured time of the block so far.
+    pub elapsed: Duration,
+    /// Queries per second since this was told last; of the Insert Benchmark, operations.
+    pub per_s: f64,
+}
+
+/// Receives events.
+pub type Listener<'a> = dyn FnMut(Event<'_>) + 'a;

@@ -1,0 +1,301 @@
+//! How a run begins: an unfinished one of the same plan goes on, else a new one is made.
+
+use anyhow::Result;
+use rqps_model::{
+    Calibration, Host, Imported, Incident, Placement, Run, RunStatus, RunStep, RunSystem, Slice,
+    SystemSource,
+};
+use rqps_report::number;
+use rqps_store::{Error, RunLock, RunRef, Store, unix_ms};
+
+use crate::Plan;
+use crate::environment::Environment;
+use crate::event::{Event, Listener};
+use crate::journal::run_id;
+use crate::plan::steps::PlannedStep;
+use crate::plan::{limits, placement};
+
+/// How often other processes may take the ids of imported runs first.
+const MAX_TAKEN_IDS: u32 = 100;
+
+/// A run under way, which no other process works on.
+pub(crate) struct Begun {
+    pub(crate) run: Run,
+    pub(crate) lock: RunLock,
+    /// Its steps, placed as they were when it began.
+    pub(crate) steps: Vec<PlannedStep>,
+}
+
+/// The unfinished run of the same plan on the same host by the same version of rqps, or a new one. `cpus`
+/// are those that rqps may use.
+pub(crate) fn run(
+    plan: &Plan,
+    (steps, cpus, host): (Vec<PlannedStep>, &[usize], &Host),
+    store: &Store,
+    environment: &Environment,
+    listen: &mut Listener<'_>,
+) -> Result<Begun> {
+    if !environment.anew
+        && let Some((mut run, lock)) = taken_up(&plan.to_toml(), store)?
+    {
+        let mut placed = steps.clone();
+        adopt_placements(plan, &mut placed, &run.steps, cpus);
+        match why_not(&run, (&placed, host), environment) {
+            None => {
+                let incident = broken_off(&run);
+                store.mark_resumed(&run.id, &incident)?;
+                run.incidents.push(incident);
+                return Ok(Begun { run, lock, steps: placed });
+            }
+            Some(why) => listen(Event::Note(&format!(
+                "run {} of this plan has not finished and cannot go on: {why}; a new run begins",
+                run.id
+            ))),
+        }
+    }
+    let (run, lock) = created(plan, (&steps, host), store, environment)?;
+    Ok(Begun { run, lock, steps })
+}
+
+/// The latest unfinished run of a plan, held by this process and read after that: what another process
+/// did of it up to then is in it.
+fn taken_up(plan: &str, store: &Store) -> Result<Option<(Run, RunLock)>> {
+    let latest = || -> Result<Option<String>> {
+        let mut all = store.list_unfinished()?.into_iter();
+        Ok(all.find(|unfinished| unfinished.plan == plan).map(|unfinished| unfinished.run_id))
+    };
+    let mut seen = latest()?;
+    while let Some(run_id) = seen {
+        let lock = store.lock_run(&run_id)?;
+        seen = latest()?;
+        if seen.as_ref() == Some(&run_id) {
+            return Ok(Some((store.select_run(&RunRef::Id(run_id))?, lock)));
+        }
+        // Finished or removed by another process meanwhile.
+    }
+    Ok(None)
+}
+
+/// Where a run that goes on now was broken off: what was stored last.
+fn broken_off(run: &Run) -> Incident {
+    let cells = run.steps.iter().flat_map(|step| {
+        let systems = step.systems.iter().zip(&run.systems);
+        systems.map(move |(state, system)| (step, &system.spec.label, state))
+    });
+    // A block lasts while its systems take turns, each with its own part of the time.
+    let end = |step: &RunStep, slice: &Slice| {
+        let is_same = |other: &&Slice| other.idx == slice.idx && other.n_rounds.is_some();
+        let of_all = step.systems.iter().flat_map(|state| &state.slices).filter(is_same);
+        let ns = match slice.n_rounds {
+            Some(_) => of_all.map(|slice| slice.duration_ns).sum(),
+            None => slice.duration_ns,
+        };
+        slice.start_unix_ms + i64::try_from(ns / 1_000_000).unwrap_or(0)
+    };
+    let slices = cells.flat_map(|(step, label, state)| {
+        state.slices.iter().map(move |slice| (end(step, slice), step, label, slice))
+    });
+    let last = slices.max_by_key(|(end, ..)| *end);
+    let stored = last.map_or_else(
+        || "nothing had been measured".to_owned(),
+        |(end, step, label, slice)| {
+            let (name, clients) = (&step.info.name, step.clients);
+            let clients = number::count(usize::try_from(clients).unwrap_or(usize::MAX), "client");
+            let on = match slice.n_rounds {
+                Some(_) => "in turns".to_owned(),
+                None => format!("on {label}"),
+            };
+            format!("measured last was {name}, {clients}, {on}, until {}", number::utc(end))
+        },
+    );
+    let what = format!("the run goes on after an interruption; {stored}");
+    Incident { at_unix_ms: unix_ms(), system: None, what }
+}
+
+/// Places the steps as those of the run are where the plan leaves that to rqps: a calibration that was
+/// made after the run began is for runs that begin after it.
+fn adopt_placements(plan: &Plan, steps: &mut [PlannedStep], stored: &[RunStep], cpus: &[usize]) {
+    if plan.placement != Placement::Auto {
+        return;
+    }
+    let all_local = plan.systems.iter().all(|s| !matches!(s.source, SystemSource::External { .. }));
+    let cpus = limits::narrowest(plan, cpus);
+    for (step, stored) in steps.iter_mut().zip(stored) {
+        let can_be_had =
+            placement::resolve(stored.placement, stored.clients, &cpus, (all_local, None));
+        if can_be_had.is_ok() {
+            step.placement = stored.placement;
+        }
+    }
+}
+
+/// Why a run of the same plan cannot go on: another rqps would measure it, a suite file may have been
+/// edited since, and the host may have become another or got another kernel. Figures of other steps or of
+/// another host must not pass for the same's.
+fn why_not(
+    run: &Run,
+    (planned, host): (&[PlannedStep], &Host),
+    environment: &Environment,
+) -> Option<String> {
+    let Environment { rqps_version, .. } = environment;
+    if run.rqps_version != *rqps_version {
+        return Some(format!("rqps {} began it, and this is {rqps_version}", run.rqps_version));
+    }
+    if let Some(why) = other_host(&run.host, host) {
+        return Some(why);
+    }
+    if run.steps.len() != planned.len() {
+        let (was, now) = (run.steps.len(), planned.len());
+        return Some(format!("its suite had {was} steps and has {now} now"));
+    }
+    run.steps.iter().zip(planned).find_map(|(stored, planned)| {
+        let name = &stored.info.name;
+        if stored.info != planned.info
+            || stored.clients != planned.clients
+            || stored.start != planned.start
+        {
+            return Some(format!("step {name} is another now"));
+        }
+        (stored.placement != planned.placement).then(|| {
+            let (was, now) = (stored.placement, planned.placement);
+            format!("step {name} was placed {was} and would be {now} now")
+        })
+    })
+}
+
+/// How a host is not what it was when a run began, where that moves figures.
+fn other_host(was: &Host, now: &Host) -> Option<String> {
+    let texts = [
+        ("kernel", was.kernel.clone(), now.kernel.clone()),
+        ("CPU", was.cpu_model.clone(), now.cpu_model.clone()),
+        ("storage", was.storage_kind(), now.storage_kind()),
+    ];
+    let differs = |(_, was, now): &(&str, String, String)| was != now;
+    if let Some((what, was, now)) = texts.into_iter().find(differs) {
+        return Some(format!("the host's {what} was {was:?} and is {now:?}"));
+    }
+    // Runs of before it was recorded go on, and so do those on a file system that has none.
+    if let (Some(was), Some(now)) = (was.read_ahead_kb, now.read_ahead_kb)
+        && was != now
+    {
+        return Some(format!("the host's read-ahead was {was} KB and is {now} KB"));
+    }
+    if was.n_cpus != now.n_cpus {
+        return Some(format!("the host had {} CPUs and has {} now", was.n_cpus, now.n_cpus));
+    }
+    // Kernels keep some of it for themselves, not the same at each boot.
+    let (less, more) =
+        (was.memory_bytes.min(now.memory_bytes), was.memory_bytes.max(now.memory_bytes));
+    (less < more / 20 * 19).then(|| {
+        let mib = |bytes: u64| bytes >> 20;
+        let (was, now) = (mib(was.memory_bytes), mib(now.memory_bytes));
+        format!("the host had {was} MiB of memory and has {now} MiB now")
+    })
+}
+
+/// A new run, held by this process before anybody can see it.
+fn created(
+    plan: &Plan,
+    (steps, host): (&[PlannedStep], &Host),
+    store: &Store,
+    environment: &Environment,
+) -> Result<(Run, RunLock)> {
+    let started_unix_ms = unix_ms();
+    let systems: Vec<RunSystem> = plan
+        .systems
+        .iter()
+        .map(|spec| RunSystem {
+            spec: spec.clone(),
+            version: None,
+            version_text: String::new(),
+            origin: String::new(),
+            settings: std::collections::BTreeMap::new(),
+            session: std::collections::BTreeMap::new(),
+            process: std::collections::BTreeMap::new(),
+            build: std::collections::BTreeMap::new(),
+            origins: std::collections::BTreeMap::new(),
+        })
+        .collect();
+    let pending: Vec<RunStep> = steps.iter().map(|s| s.pending(systems.len())).collect();
+    let (id, lock) = new_id(started_unix_ms, &plan.name, store)?;
+    let run = Run {
+        id,
+        name: plan.name.clone(),
+        status: RunStatus::Running,
+        started_unix_ms,
+        finished_unix_ms: None,
+        n_resumed: 0,
+        rqps_version: environment.rqps_version.clone(),
+        command_line: environment.command_line.clone(),
+        plan: plan.to_toml(),
+        seed: plan.seed.unwrap_or(environment.drawn_seed),
+        schedule: plan.schedule,
+        host: host.clone(),
+        imported: None,
+        calibration: plan.calibration.as_ref().map(Calibration::summary),
+        incidents: Vec::new(),
+        base: plan.base,
+        systems,
+        steps: pending,
+    };
+    store.create_run(&run)?;
+    Ok((run, lock))
+}
+
+/// Stores runs that were imported together, each under an id of its own made from its start and name. The result
+/// is their ids. A process that is killed before leaves none of them, and no directory: imported runs have no files.
+///
+/// # Errors
+/// When the store cannot be written.
+pub fn keep_imported(mut runs: Vec<Run>, store: &Store) -> Result<Vec<String>> {
+    let is_of_unknown_host: Vec<bool> = runs
+        .iter()
+        .map(|run| run.imported.is_some() && run.host.hostname == Imported::UNKNOWN_HOST)
+        .collect();
+    for left in (0..MAX_TAKEN_IDS).rev() {
+        let mut taken: Vec<String> = store.list_runs()?.into_iter().map(|run| run.id).collect();
+        for (run, is_of_unknown_host) in runs.iter_mut().zip(&is_of_unknown_host) {
+            // Another process may hold the id of a run that it is about to store.
+            let is_taken = |id: &str| {
+                taken.iter().any(|taken| taken == id) || store.is_held(id).unwrap_or(false)
+            };
+            run.id = run_id::of(run.started_unix_ms, &run.name, is_taken);
+            taken.push(run.id.clone());
+            // Runs of hosts that nobody names are not of one host for all that is known.
+            if *is_of_unknown_host {
+                run.host.hostname = format!("{} ({})", Imported::UNKNOWN_HOST, run.id);
+            }
+        }
+        match store.create_runs(&runs) {
+            // Another process stored one between the look and the transaction.
+            Err(Error::Exists { .. }) if left > 0 => {}
+            stored => {
+                stored?;
+                break;
+            }
+        }
+    }
+    Ok(runs.into_iter().map(|run| run.id).collect())
+}
+
+/// An id that no run has and that no other process is about to give to one.
+fn new_id(started_unix_ms: i64, name: &str, store: &Store) -> Result<(String, RunLock)> {
+    let mut held: Vec<String> = Vec::new();
+    loop {
+        let taken = |id: &str| -> Result<bool> {
+            Ok(held.iter().any(|held| held == id)
+                || store.list_runs()?.iter().any(|run| run.id == id))
+        };
+        // An error counts as taken for the moment and is met again below.
+        let id = run_id::of(started_unix_ms, name, |id| taken(id).unwrap_or(false));
+        match store.lock_run(&id) {
+            // Another process may have made it between the look and the lock.
+            Ok(lock) if !taken(&id)? => return Ok((id, lock)),
+            Ok(_) | Err(Error::RunInUse { .. }) => held.push(id),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,297 @@
+//! Data that an attempt at the run has kept when it was broken off: whether they are sound, and how the run
+//! is resumed with them.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use rqps_model::{Dbms, StepIdx, StepKind, SystemIdx};
+use rqps_server::instance;
+use rqps_workload::insert::{MAX_GAP, Schema};
+use rqps_workload::populate;
+use rqps_workload::statement::table_name;
+
+use super::start::{Fate, give_up, log_of_start, name_of, start_anew, start_on};
+use crate::failure::{Kept, is_disk_full};
+use crate::filled_by::FilledBy;
+use crate::insert_tables::Tables;
+use crate::journal::Journal;
+use crate::plan::steps::{Job, PlannedStep};
+use crate::run_context::RunContext;
+use crate::system::installation::{Installation, Ready};
+use crate::system::{Data, Up, kept_log, leftover};
+use crate::system_state::{Member, SystemState};
+
+/// Whether an error says nothing of the data that a server was to be started on.
+fn spares_data(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<rqps_server::Error>().is_some_and(rqps_server::Error::spares_data)
+}
+
+/// The step that a system is resumed with, and the load whose tables it needs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Resumption {
+    load: StepIdx,
+    first: StepIdx,
+}
+
+/// What a system is resumed with, where there is something to resume: not before a load, nor before indexes, which
+/// begin on tables filled anew.
+pub(super) fn resumes_with(
+    run: &RunContext<'_>,
+    journal: &Journal<'_>,
+    system: SystemIdx,
+) -> Option<Resumption> {
+    let begin = run.first_step();
+    let first = journal.first_pending(run.steps_of_start(), system).filter(|f| *f > begin)?;
+    let load = run.filled_by(first).filter(|_| !run.step(first).makes_tables())?;
+    Some(Resumption { load, first })
+}
+
+/// What is noted on a data directory, where it was noted by rqps.
+fn note_on(dir: &Path) -> Option<FilledBy> {
+    instance::note_on(dir)?.parse().ok()
+}
+
+/// Starts a system: on the data that an earlier attempt has kept where the run can be resumed with these,
+/// else on new ones.
+pub(super) fn start(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    state: &mut SystemState,
+    ready: &Ready,
+) -> Result<Up> {
+    if let Some(up) = start_on_kept_data(run, journal, state, ready)? {
+        return Ok(up);
+    }
+    start_anew(run, journal, state, ready)
+}
+
+/// Starts a system on the data that an earlier attempt has kept, where there are any that the run can
+/// be resumed with; where they are not sound, that is stored with the run.
+///
+/// # Errors
+/// What would meet every other system as well, and what keeps the server from sound data ([`Kept`]).
+fn start_on_kept_data(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    state: &mut SystemState,
+    ready: &Ready,
+) -> Result<Option<Up>> {
+    state.is_on_kept_data = false;
+    let Installation::Local(_, _, _, places) = &ready.installation else { return Ok(None) };
+    let Some(resumption) = resumes_with(run, journal, state.idx) else { return Ok(None) };
+    let dir = places.data.join(name_of(run, state.idx));
+    let is_of_these = |note: &FilledBy| note.start == run.start_idx && note.load == resumption.load;
+    let Some(note) = note_on(&dir).filter(is_of_these) else { return Ok(None) };
+    let tried = start_on(run, journal, state, ready, Data::Left)
+        .and_then(|up| look_at_tables(run, journal, state, resumption, up));
+    match tried {
+        Ok(up) => {
+            (state.is_on_kept_data, state.is_refilled) = (true, note.is_anew);
+            Ok(Some(up))
+        }
+        // With some room they are as good as they were.
+        Err(error) if run.is_of_run(&error) || is_disk_full(&error) => Err(error),
+        Err(error) if spares_data(&error) => Err(error.context(Kept(dir))),
+        Err(error) => {
+            let words = format!("{error:#}");
+            let what = format!("the data that were left are not used: {}", words.trim_end());
+            journal.incident(state.idx, what)?;
+            Ok(None)
+        }
+    }
+}
+
+/// Removes the data of systems that have done all steps of the start of the servers that the data are of,
+/// and keeps their servers' logs: rqps was killed as they stopped.
+pub(crate) fn clear_done(run: &RunContext<'_>, journal: &mut Journal<'_>) -> Result<()> {
+    for (idx, dir) in leftover::dirs_of_systems(&run.run_id, run.environment) {
+        let system = SystemIdx(idx);
+        let start = note_on(&dir).map(|note| note.start).filter(|s| *s < run.plan.starts);
+        if idx >= run.plan.systems.len() || !has_done(run, journal, system, start) {
+            continue;
+        }
+        let start = start.unwrap_or(run.plan.starts.saturating_sub(1));
+        let log = log_of_start(journal, start, system)?;
+        let has_log = instance::is_ours(&dir) && instance::open_log_in(&dir).is_ok();
+        let kept = if has_log { kept_log::keep_left(&dir, &log) } else { Ok(()) };
+        let (label, shown) = (run.label(system), dir.display());
+        journal.note(&match leftover::clear(&dir, run.environment) {
+            Ok(()) => format!("{label}: removed {shown}, which was left when rqps was killed"),
+            Err(error) => format!("{label}: {shown} stays: {error}"),
+        });
+        kept?;
+    }
+    Ok(())
+}
+
+/// Whether a system has done all steps of a start of the servers; of all where none is given.
+fn has_done(
+    run: &RunContext<'_>,
+    journal: &Journal<'_>,
+    system: SystemIdx,
+    start: Option<u32>,
+) -> bool {
+    match start {
+        Some(start) => journal.first_pending(run.steps_of(start), system).is_none(),
+        None => journal.first_pending(run.all_steps(), system).is_none(),
+    }
+}
+
+/// Gives the system back where its tables are what they must be when it is resumed.
+fn look_at_tables(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    state: &mut SystemState,
+    resumption: Resumption,
+    up: Up,
+) -> Result<Up> {
+    let system = state.idx;
+    let mut member = Member { state, up };
+    let looked = match &run.step(resumption.load).job {
+        Job::File { .. } => look_at_rows(run, resumption, &mut member.up),
+        Job::Insert { .. } => look_at_insert_tables(run, resumption, &mut member),
+    };
+    match looked {
+        Ok(()) => Ok(member.up),
+        Err(error) => {
+            // What the server tells is the cause of what was seen.
+            let is_of_run = run.is_of_run(&error);
+            let fate = if is_of_run { Fate::Kept } else { Fate::Removed };
+            let cause = give_up(run, journal, system, member.up, fate);
+            Err(match cause {
+                Some(cause) if !is_of_run => anyhow!(cause).context(format!("{error:#}")),
+                _ => error,
+            })
+        }
+    }
+}
+
+/// Whether the tables of a suite from a file have the rows that they must have.
+fn look_at_rows(run: &RunContext<'_>, resumption: Resumption, up: &mut Up) -> Result<()> {
+    let Resumption { load, first } = resumption;
+    let (_, args, _) = run.step(load).of_file()?;
+    let is_whole = are_whole(&run.steps, load, first)?;
+    for table in 1..=args.tables {
+        let found = count(run, up, &populate::count_sql(table))?;
+        let is_right = if is_whole { found == args.rows } else { found > 0 };
+        ensure!(is_right, "table {table} has {found} rows of {}", args.rows);
+    }
+    up.adopt_tables((1..=args.tables).map(table_name).collect());
+    Ok(())
+}
+
+/// Whether the tables of the Insert Benchmark can be those of its steps; from here on their rows are
+/// known again.
+fn look_at_insert_tables(
+    run: &RunContext<'_>,
+    resumption: Resumption,
+    member: &mut Member<'_>,
+) -> Result<()> {
+    let Resumption { load, first } = resumption;
+    let Some((_, args)) = run.step(load).of_insert() else { bail!("no step of the benchmark") };
+    let is_index = |step: StepIdx| run.step(step).info.kind == StepKind::Index;
+    let are_indexed = load.until(first).any(is_index);
+    let Member { state, up } = member;
+    let mut rows = Vec::new();
+    for table in 1..=args.tables() {
+        let found = count(run, up, &Schema::count_sql(table))?;
+        // Inserts and deletes go together, but for a gap, and for rows that clients take from one another.
+        let per_statement = args.rows_per_commit.into_iter().max().unwrap_or(1);
+        let gap = (MAX_GAP + 1) * u64::from(args.clients) * u64::from(per_statement);
+        let slack = (args.rows + args.rows_later) / 10 + gap;
+        let name = Schema::table(table);
+        ensure!(
+            found.abs_diff(args.rows) <= slack,
+            "{name} has {found} rows where about {} should be",
+            args.rows
+        );
+        if are_indexed {
+            let indexes = Schema::index_names(table);
+            let found = count(run, up, &count_indexes_sql(up.dbms(), &name, &indexes))?;
+            let wanted = indexes.len();
+            ensure!(found == wanted as u64, "{name} has {found} indexes of {wanted}");
+        }
+        rows.push(found);
+    }
+    state.tables = Tables::counted(rows, are_indexed);
+    up.adopt_tables((1..=args.tables()).map(Schema::table).collect());
+    // Whatever the step under way did to them, or did not.
+    state.is_stirred = true;
+    Ok(())
+}
+
+/// A number that a server is asked for.
+fn count(run: &RunContext<'_>, up: &mut Up, sql: &str) -> Result<u64> {
+    let asked = up.breakable(&run.environment.interrupt, |admin| Ok(admin.query(sql)?));
+    let result = asked.with_context(|| sql.to_owned())?;
+    let found = result.scalar().unwrap_or("nothing");
+    found.parse().with_context(|| format!("{sql}: {found} is no number"))
+}
+
+/// Whether tables have the rows that step `load` has put into them when `first` is under way, which may have done
+/// all of its work.
+fn are_whole(steps: &[PlannedStep], load: StepIdx, first: StepIdx) -> Result<bool> {
+    let (_, args, _) = steps[load.0].of_file()?;
+    let mut is_whole = true;
+    for planned in &steps[load.0 + 1..=first.0] {
+        let grows = planned.info.kind == StepKind::Insert;
+        is_whole &= !grows && planned.of_file()?.0.is_whole(args);
+    }
+    Ok(is_whole)
+}
+
+/// How many of these indexes a table has.
+fn count_indexes_sql(dbms: Dbms, table: &str, indexes: &[String]) -> String {
+    let (from, column, of_table) = match dbms {
+        Dbms::Postgres => ("pg_indexes", "indexname", "tablename"),
+        _ => (
+            "information_schema.statistics",
+            "index_name",
+            "table_schema = DATABASE() AND table_name",
+        ),
+    };
+    let names = indexes.join("', '");
+    format!(
+        "SELECT COUNT(DISTINCT {column}) FROM {from} WHERE {of_table} = '{table}' AND {column} IN ('{names}')"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    #[test]
+    fn the_step_under_way_may_have_changed_the_rows() {
+        let text = "[[system]]\ndbms = \"null\"\n[[suite]]\nrows = 1000\nclients = [1]\n\
+                    steps = [\"point-query\", \"insert\", \"range-covered-pk\"]\n";
+        let catalogue = rqps_server::Catalogue::builtin().unwrap();
+        let plan = crate::PlanFile::parse(text, "test").unwrap();
+        let plan = plan.resolve("test", &catalogue).unwrap();
+        let steps = crate::plan::steps::of_plan(&plan, &[0], true).unwrap();
+        let at = |kind| steps.iter().position(|step| step.info.kind == kind).unwrap();
+        let (load, insert) = (at(StepKind::Load), at(StepKind::Insert));
+        assert!(load + 1 < insert);
+        for first in load + 1..steps.len() {
+            let wanted = first < insert;
+            assert_eq!(
+                are_whole(&steps, StepIdx(load), StepIdx(first)).unwrap(),
+                wanted,
+                "{first} of {insert}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_error_beside_the_data_is_known_below_what_was_under_way() {
+        let in_use = rqps_server::Error::InUse { path: PathBuf::from("/data/run-0"), pid: 7 };
+        let error = anyhow::Error::from(in_use);
+        assert!(spares_data(&error));
+        let error = error.context(Kept(PathBuf::from("/data/run-0"))).context("start a");
+        assert!(error.downcast_ref::<Kept>().is_some());
+        let words = format!("{error:#}");
+        assert!(words.contains("stay in /data/run-0") && words.contains("process 7"), "{words}");
+        assert!(!spares_data(&anyhow!("table 1 has 0 rows of 10")));
+    }
+}

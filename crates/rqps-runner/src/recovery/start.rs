@@ -1,0 +1,180 @@
+//! How the systems of a run come up and go down.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use rqps_model::SystemIdx;
+
+use crate::event::Event;
+use crate::journal::Journal;
+use crate::run_context::RunContext;
+use crate::system::installation::Ready;
+use crate::system::{Data, Left, Start, Up};
+use crate::system_state::SystemState;
+
+/// How often the server of a system may fail before it is taken out of the run. Once or twice may be
+/// chance, or the fault of a single step; a server that fails everywhere would make a day of failures.
+pub(super) const FAULTS_AT_MOST: u32 = 3;
+
+/// Starts a system on new data.
+pub(super) fn start_anew(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    state: &mut SystemState,
+    ready: &Ready,
+) -> Result<Up> {
+    state.is_on_kept_data = false;
+    start_on(run, journal, state, ready, Data::New)
+}
+
+/// Starts a system on data, once more where somebody killed its server.
+pub(super) fn start_on(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    state: &mut SystemState,
+    ready: &Ready,
+    data: Data,
+) -> Result<Up> {
+    let name = name_of(run, state.idx);
+    loop {
+        let how = Start { environment: run.environment, name: &name, data };
+        let Ready { system, installation } = ready;
+        match Up::start(run.plan, system.0, installation, how, journal.listener()) {
+            Err(error) if is_worth_another_start(run, journal, state, &error)? => {}
+            other => return other,
+        }
+    }
+}
+
+/// What the directory or the schema of a system is named after.
+pub(super) fn name_of(run: &RunContext<'_>, system: SystemIdx) -> String {
+    format!("{}-{system}", run.run_id)
+}
+
+/// Whether a server that did not start is started once more: when somebody killed it. It counts as a
+/// failure of it.
+fn is_worth_another_start(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    state: &mut SystemState,
+    error: &anyhow::Error,
+) -> Result<bool> {
+    if !was_killed(error) || run.is_interrupted() {
+        return Ok(false);
+    }
+    state.n_faults += 1;
+    let n = state.n_faults;
+    if n >= FAULTS_AT_MOST {
+        return Ok(false);
+    }
+    let error = format!("{error:#}");
+    let what = format!(
+        "its server was killed before it answered ({n} of at most {FAULTS_AT_MOST} failures) and is \
+         started anew: {}",
+        error.trim_end()
+    );
+    journal.incident(state.idx, what)?;
+    Ok(true)
+}
+
+/// Whether a server did not come up because somebody killed it, or what made its data directory.
+fn was_killed(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<rqps_server::Error>().is_some_and(rqps_server::Error::was_killed)
+}
+
+/// What becomes of the data of a server that is stopped after a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// The system is not to blame: its data stay for when the run is resumed.
+    Kept,
+    Removed,
+}
+
+/// Stops a system after a failure. Gives what the server's end tells of the cause.
+pub(super) fn give_up(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    system: SystemIdx,
+    up: Up,
+    fate: Fate,
+) -> Option<String> {
+    let label = run.label(system);
+    journal.tell(Event::Preparing { label, doing: up.ending() });
+    // Without a place for its log it is stopped all the same.
+    let log = log_path(run, journal, system).ok();
+    if fate == Fate::Removed {
+        return up.abandon(log.as_deref());
+    }
+    let Left { cause, dir } = up.leave(log.as_deref());
+    if let Some(dir) = dir {
+        journal.note(&format!(
+            "{label}: its data stay in {} until the run goes on or is removed",
+            dir.display()
+        ));
+    }
+    cause
+}
+
+/// Stops a system for good and keeps its log.
+pub(super) fn finish(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    system: SystemIdx,
+    up: Up,
+) -> Result<()> {
+    let log = log_path(run, journal, system)?;
+    journal.tell(Event::Preparing { label: run.label(system), doing: up.ending() });
+    match up.finish(Some(&log))? {
+        Some(what) => journal.incident(system, what),
+        None => Ok(()),
+    }
+}
+
+fn log_path(run: &RunContext<'_>, journal: &Journal<'_>, system: SystemIdx) -> Result<PathBuf> {
+    log_of_start(journal, run.start_idx, system)
+}
+
+/// Where a run keeps the log of a system's server of any start.
+pub(super) fn log_of_start(
+    journal: &Journal<'_>,
+    start_idx: u32,
+    system: SystemIdx,
+) -> Result<PathBuf> {
+    let artifacts: &Path = &journal.artifact_dir()?;
+    Ok(artifacts.join(match start_idx {
+        0 => format!("server-{system}.log"),
+        start => format!("server-{system}-start-{}.log", start + 1),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::anyhow;
+
+    use super::*;
+
+    #[test]
+    fn who_was_killed_while_it_came_up_is_started_again() {
+        let init = |was_killed| rqps_server::Error::InitFailed {
+            server: "MySQL 8.0.33".to_owned(),
+            path: "/data".into(),
+            detail: "it was killed by signal 9 (SIGKILL)".to_owned(),
+            was_killed,
+            log: String::new(),
+        };
+        let start = |was_killed| rqps_server::Error::StartFailed {
+            server: "MySQL 8.0.33".to_owned(),
+            detail: "it was killed by signal 9 (SIGKILL)".to_owned(),
+            was_killed,
+            lacked_memory: false,
+            log: String::new(),
+        };
+        for is_so in [false, true] {
+            for error in [init(is_so), start(is_so)] {
+                let told = anyhow::Error::new(error).context("start a");
+                assert_eq!(was_killed(&told), is_so, "{told:#}");
+            }
+        }
+        assert!(!was_killed(&anyhow!("no port")));
+    }
+}

@@ -1,0 +1,91 @@
+//! One server of a plan, up with an empty database, for whatever is not a run: shells, benches.
+
+use anyhow::Result;
+use rqps_client::{Connection, Endpoint};
+use rqps_model::Transport;
+
+use crate::Plan;
+use crate::environment::Environment;
+use crate::event::Listener;
+use crate::plan::{limits, placement};
+use crate::system::installation::Installation;
+use crate::system::leftover::{self, Purpose};
+use crate::system::{Data, Start, Up};
+
+/// One server of a plan, up with an empty database, for whatever is not a run.
+pub struct Sandbox {
+    up: Up,
+    name: String,
+}
+
+impl std::fmt::Debug for Sandbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sandbox").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Sandbox {
+    /// Fetches and starts the plan's first system.
+    ///
+    /// # Errors
+    /// Whatever keeps it from being up.
+    pub fn start(
+        plan: &Plan,
+        environment: &Environment,
+        listen: &mut Listener<'_>,
+    ) -> Result<Self> {
+        let installation = Installation::of(plan, 0, environment, listen)?;
+        let tag = Purpose::Sandbox.tag(0);
+        leftover::sweep_strays(environment, listen);
+        let how = Start { environment, name: &tag, data: Data::New };
+        let up = Up::start(plan, 0, &installation, how, listen)?;
+        if let Some(pid) = up.server_pid() {
+            let cpus = limits::cpus_of(&plan.systems[0], &placement::usable_cpus()?);
+            rqps_server::threads::pin_all(&rqps_server::process::tree(pid), &cpus)?;
+        }
+        let name = match &installation {
+            Installation::Local(installed, ..) => installed.name(),
+            Installation::External(dsn) => dsn.to_string(),
+            Installation::Null => "null".to_owned(),
+        };
+        Ok(Self { up, name })
+    }
+
+    /// `MariaDB 10.11.5`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    /// The server's process id.
+    #[must_use]
+    pub fn pid(&self) -> Option<i32> {
+        self.up.server_pid()
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn endpoint(&self) -> &Endpoint {
+        self.up.endpoint()
+    }
+
+    /// Where other clients reach it: its socket and its TCP port; as which user, the password left out.
+    #[must_use]
+    pub fn addresses(&self) -> Vec<String> {
+        let of = |transport| self.up.address(transport);
+        [Transport::Socket, Transport::Tcp].into_iter().filter_map(of).collect()
+    }
+
+    /// A connection to it.
+    pub fn admin(&mut self) -> &mut dyn Connection {
+        self.up.admin.as_mut()
+    }
+
+    /// Stops the server and removes its data.
+    ///
+    /// # Errors
+    /// When it does not stop, or its data cannot be removed.
+    pub fn stop(self) -> Result<()> {
+        self.up.finish(None).map(|_| ())
+    }
+}

@@ -1,0 +1,84 @@
+//! l.x: the secondary indexes, of one system after the other in an order that is drawn.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use rqps_model::{Mark, StepIdx};
+
+use super::Recording;
+use crate::engine::index::{create_indexes as create, insert_rows_before};
+use crate::engine::waiting::{RAN_ON, Waiting};
+use crate::event::Event;
+use crate::failure::Broken;
+use crate::journal::Journal;
+use crate::plan::seed::shuffled;
+use crate::run_context::RunContext;
+use crate::schedule::marks::marks_of;
+use crate::system_state::Member;
+
+/// Creates the indexes of all members.
+pub(super) fn create_indexes(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    members: &mut [&mut Member<'_>],
+    step: StepIdx,
+    recording: Recording,
+) -> Result<(), Broken> {
+    let Recording { is_kept, others } = recording;
+    let freezers = members.iter().map(|member| member.up.freezer()).chain(others).collect();
+    let mut waiting = Waiting::new(freezers, false, run.environment).map_err(Broken::Run)?;
+    for at in shuffled(members.len(), run.seed_of(step)) {
+        let member = &mut *members[at];
+        // A partner failed after this one was done, and the step goes on with both.
+        if member.state.tables.are_indexed {
+            continue;
+        }
+        waiting.refresh().and_then(|()| waiting.only(at)).map_err(Broken::Run)?;
+        // Half of the indexes are of no use to a later attempt.
+        member.up.set_note(None).map_err(Broken::Run)?;
+        let done = of_member(run, journal, member, step, &mut waiting, is_kept);
+        done.map_err(|error| Broken::System(member.idx(), error))?;
+    }
+    Ok(())
+}
+
+/// Creates the indexes of a system's tables; the time that it takes is the step's figure.
+fn of_member(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    member: &mut Member<'_>,
+    step: StepIdx,
+    waiting: &mut Waiting,
+    is_kept: bool,
+) -> Result<()> {
+    let planned = run.step(step);
+    let Some((_, args)) = planned.of_insert() else { bail!("not a step to index") };
+    let system = member.idx();
+    let schema = run.schema(system, args);
+    let marks = marks_of(run, journal, member.state, step);
+    let seed = run.seed_of(step);
+    let bench = run.bench(&member.up);
+    let n_rows = insert_rows_before(&bench, planned, &schema, seed)
+        .context("insert the rows before the indexes")?;
+    member.state.tables.rows.iter_mut().for_each(|rows| *rows += u64::from(n_rows));
+    let mut show = |elapsed: Duration| {
+        waiting.look_at_the_clock();
+        let system = Some(system.0);
+        journal.tell(Event::Measuring { system, slice: Some(0), elapsed, qps: 0.0 });
+        !run.is_interrupted()
+    };
+    let mut slice = create(&bench, planned, &schema, &member.state.tables.rows, seed, &mut show)?;
+    member.state.tables.are_indexed = true;
+    if !is_kept {
+        return Ok(());
+    }
+    slice.marks.splice(0..0, marks);
+    if waiting.gave_up() {
+        slice.marks.push(Mark::Note { text: RAN_ON.to_owned() });
+    }
+    let debt = member.up.debt()?;
+    journal.cell_mut(step, system).debt = debt;
+    // A store that another process has locked makes this one wait.
+    waiting.thaw();
+    journal.keep_slice(step, system, slice)
+}

@@ -1,0 +1,118 @@
+//! A step on one system that has the host to itself.
+
+use anyhow::Result;
+use rqps_model::{Slice, StepIdx, StepKind};
+
+use crate::engine::blocks::{Blocks, Lane};
+use crate::engine::cut::{Cut, Done};
+use crate::engine::pool::ClientPool;
+use crate::engine::waiting::Waiting;
+use crate::failure::Broken;
+use crate::journal::Journal;
+use crate::journal::step_record::{StepRecord, Unrecorded};
+use crate::plan::seed;
+use crate::run_context::RunContext;
+use crate::schedule::insert;
+use crate::schedule::insert::{Recording, insert_step};
+use crate::schedule::load::load;
+use crate::schedule::marks::marks_of;
+use crate::schedule::outcome::{attempt, end_step, in_step, outcome, was_measured};
+use crate::schedule::plans::keep_plans;
+use crate::system_state::Member;
+
+/// Carries out a step on one system, the others at rest or not there.
+pub(crate) fn one_step(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    member: &mut Member<'_>,
+    step: StepIdx,
+) -> Result<()> {
+    let system = member.idx();
+    member.state.current_step = Some(step);
+    journal.announce(run, &[system], step);
+    let planned = run.step(step);
+    let measured = if planned.of_insert().is_some() {
+        insert_step(run, journal, &mut [&mut *member], step, Recording::kept())
+    } else if planned.info.kind == StepKind::Load {
+        let marks = marks_of(run, journal, member.state, step);
+        let loaded = load(run, journal, member, step).and_then(|slice| {
+            let slice = Slice { marks: [marks, slice.marks.clone()].concat(), ..slice };
+            journal.keep_slice(step, system, slice)
+        });
+        loaded.map_err(|error| Broken::System(system, error))
+    } else {
+        keep_plans(run, journal, member, step)?;
+        measure(run, journal, member, step)
+    };
+    let measured = match measured {
+        Ok(()) => Ok(()),
+        Err(Broken::System(_, error)) => Err(error),
+        Err(Broken::Run(error)) => return Err(in_step(run, step, error)),
+    };
+    let outcome = outcome(run, &mut member.up, step, measured)?;
+    end_step(run, journal, member, step, outcome)
+}
+
+/// Measures a step of a suite file, and stores its slices.
+fn measure(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    member: &mut Member<'_>,
+    step: StepIdx,
+) -> Result<(), Broken> {
+    let system = member.idx();
+    let marks = marks_of(run, journal, member.state, step);
+    // An interrupted step resumes after the slices that it has.
+    let done = journal.done_of(step, &[system]);
+    if Cut::of_step(run.step(step), run.plan.schedule).is_over(done) {
+        was_measured(run, journal, member.state, step, insert::interrupted);
+        return Ok(());
+    }
+    let attempt = attempt(run, member.state, step);
+    let mut record = StepRecord::new(journal, step, vec![(system, marks)]);
+    alone(run, member, step, attempt, |blocks| blocks.run(done, &mut record))
+}
+
+/// Warms caches by those of the steps that do so; nothing of it is stored.
+pub(crate) fn warm_up_again(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    member: &mut Member<'_>,
+    steps: impl Iterator<Item = StepIdx>,
+) -> Result<()> {
+    for step in steps.filter(|&step| run.step(step).info.kind == StepKind::WarmUp) {
+        let attempt = attempt(run, member.state, step);
+        let mut unrecorded = Unrecorded(journal);
+        let warmed = alone(run, member, step, attempt, |blocks| {
+            blocks.run(Done::default(), &mut unrecorded)
+        });
+        warmed.map_err(Broken::into_error)?;
+    }
+    Ok(())
+}
+
+/// Does something with the clients of a step on one system.
+fn alone(
+    run: &RunContext<'_>,
+    member: &Member<'_>,
+    step: StepIdx,
+    attempt: u64,
+    carry_out: impl FnOnce(&mut Blocks<'_, '_>) -> Result<(), Broken>,
+) -> Result<(), Broken> {
+    let (up, system) = (&member.up, member.idx());
+    let planned = run.step(step);
+    let seed = run.seed_of(step);
+    let bench = run.bench(up);
+    let pool = ClientPool::of_file(&bench, planned, seed);
+    let pool = pool.map_err(|error| Broken::System(system, error))?;
+    let waiting = Waiting::new(vec![up.freezer()], up.is_slowed(), run.environment);
+    let mut waiting = waiting.map_err(Broken::Run)?;
+    carry_out(&mut Blocks {
+        lanes: vec![Lane::new(system, pool, bench)],
+        waiting: &mut waiting,
+        planned,
+        cut: Cut::of_step(planned, run.plan.schedule),
+        seed: seed::of_attempt(seed, attempt),
+        interrupt: &run.environment.interrupt,
+    })
+}
