@@ -17,7 +17,7 @@ use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
 use nix::unistd::Pid;
 use rqps_client::{Address, AnyConnection, Connection as _, Endpoint};
-use rqps_load::{Control, Crew, Member, Order, Pace, Stop};
+use rqps_load::{ClientPool, Control, Member, Order, Pace, Stop};
 use rqps_model::{Dbms, Engine};
 use rqps_runner::{PlanFile, Sandbox};
 use rqps_server::Catalogue;
@@ -280,10 +280,11 @@ fn sysbench(target: Target<'_>, work: &Work, turn: Duration) -> Result<Cost> {
 fn ours(target: Target<'_>, program: &Arc<Program>, turn: Duration, seed: u64) -> Result<Cost> {
     let mut connection = target.connect()?;
     let worker = SysbenchWorker::new(Arc::clone(program), &mut connection, 0, seed)?;
-    let mut crew = Crew::of_steps(vec![Member { connection, worker, cpus: Vec::new(), role: 0 }])?;
+    let mut pool =
+        ClientPool::of_steps(vec![Member { connection, worker, cpus: Vec::new(), role: 0 }])?;
     let order = Order { pace: Pace::Closed, stop: Stop::Time(turn), seed };
     let before = getrusage(UsageWho::RUSAGE_SELF)?;
-    let tally = crew.run(&order, &mut |_| {}, &mut |_| Control::Go)?;
+    let tally = pool.run(&order, &mut |_| {}, &mut |_| Control::Go)?;
     let after = getrusage(UsageWho::RUSAGE_SELF)?;
     cost(&before, &after, tally.n_queries, tally.n_queries as f64 / turn.as_secs_f64())
 }

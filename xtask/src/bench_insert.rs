@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, ensure};
 use nix::sys::resource::{UsageWho, getrusage};
 use rqps_client::{AnyConnection, Connection as _, Protocol};
-use rqps_load::{Control, Crew, Member, Order, Pace, Stop};
+use rqps_load::{ClientPool, Control, Member, Order, Pace, Stop};
 use rqps_model::{Compression, Dbms, Engine};
 use rqps_workload::Size;
 use rqps_workload::insert::{
@@ -153,11 +153,11 @@ fn run_one(
     (n, operations): (u64, u64),
     seed: u64,
 ) -> Result<Cost> {
-    let mut crew =
-        Crew::of_inserts(vec![Member { connection, worker, cpus: Vec::new(), role: 0 }])?;
+    let mut pool =
+        ClientPool::of_inserts(vec![Member { connection, worker, cpus: Vec::new(), role: 0 }])?;
     let order = Order { pace: Pace::Closed, stop: Stop::Events(n), seed };
     let before = getrusage(UsageWho::RUSAGE_SELF)?;
-    let tally = crew.run(&order, &mut |_| {}, &mut |_| Control::Go)?;
+    let tally = pool.run(&order, &mut |_| {}, &mut |_| Control::Go)?;
     let after = getrusage(UsageWho::RUSAGE_SELF)?;
     let n = n * operations;
     cost(&before, &after, n, n as f64 * 1e9 / tally.duration_ns().max(1) as f64)

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use rqps_client::Connection;
-use rqps_load::{Control, Crew, CrewError, Member, Order, Pace, Stop};
+use rqps_load::{ClientPool, ClientPoolError, Control, Member, Order, Pace, Stop};
 use rqps_model::Dbms;
 use rqps_runner::Sandbox;
 use rqps_workload::{Program, Size, Suite, SysbenchWorker};
@@ -105,19 +105,19 @@ fn one(dbms: Dbms, sandbox: &mut Sandbox, options: Options) -> Result<Seen> {
     let suite = Suite::parse(include_str!("bench_client.toml"), "bench_client.toml")?;
     let program = Program::compile(suite.step("point")?, &args, dbms)?;
     let before = served(dbms, sandbox.admin())?;
-    let mut crew = manned(target, &program, options.clients)?;
+    let mut pool = manned(target, &program, options.clients)?;
     let (mut memory, mut by_client, mut errors) = (Vec::new(), 0, 0);
     let begin = Instant::now();
     let mut seed = 0;
     while begin.elapsed() < options.time {
         seed += 1;
         let order = Order { pace: Pace::Closed, stop: Stop::Time(SLICE), seed };
-        let tally = crew.run(&order, &mut |_| {}, &mut |_| Control::Go)?;
+        let tally = pool.run(&order, &mut |_| {}, &mut |_| Control::Go)?;
         by_client += tally.n_queries;
         errors += tally.errors.iter().map(|error| error.n).sum::<u64>();
         memory.push(resident()?);
     }
-    drop(crew);
+    drop(pool);
     let by_server = settled(dbms, sandbox.admin())? - before;
     Ok(Seen {
         by_client,
@@ -130,29 +130,29 @@ fn one(dbms: Dbms, sandbox: &mut Sandbox, options: Options) -> Result<Seen> {
 
 /// From the wish to stop, in the middle of a slice, to the end of all threads.
 fn stopped(target: Target<'_>, program: &Arc<Program>, options: Options) -> Result<Duration> {
-    let mut crew = manned(target, program, options.clients)?;
+    let mut pool = manned(target, program, options.clients)?;
     let order = Order { pace: Pace::Closed, stop: Stop::Time(Duration::from_secs(600)), seed: 7 };
     let mut wished = None;
-    let result = crew.run(&order, &mut |_| {}, &mut |live| {
+    let result = pool.run(&order, &mut |_| {}, &mut |live| {
         if live.elapsed < Duration::from_secs(3) {
             return Control::Go;
         }
         wished.get_or_insert_with(Instant::now);
         Control::Stop
     });
-    ensure!(matches!(result, Err(CrewError::Stopped)), "it did not stop: {result:?}");
-    drop(crew);
+    ensure!(matches!(result, Err(ClientPoolError::Stopped)), "it did not stop: {result:?}");
+    drop(pool);
     Ok(wished.context("it stopped by itself")?.elapsed())
 }
 
-fn manned(target: Target<'_>, program: &Arc<Program>, clients: u32) -> Result<Crew> {
+fn manned(target: Target<'_>, program: &Arc<Program>, clients: u32) -> Result<ClientPool> {
     let mut members = Vec::new();
     for idx in 0..clients {
         let mut connection = target.connect().with_context(|| format!("connect client {idx}"))?;
         let worker = SysbenchWorker::new(Arc::clone(program), &mut connection, idx, 1)?;
         members.push(Member { connection, worker, cpus: Vec::new(), role: 0 });
     }
-    Ok(Crew::of_steps(members)?)
+    Ok(ClientPool::of_steps(members)?)
 }
 
 /// What the server has counted of the statements of the clients: prepared ones executed; PostgreSQL's

@@ -53,7 +53,7 @@ cargo xtask TASK
                   three hours in all; goes on from what is there in its results directory, target/truth when absent.
                   With any of these, one part of another shape:
                   [--pairs N] step pairs of the same server, 200 when absent; [--seconds N] measured
-                  on each system and start, 30 when absent; [--restarts N] starts of the servers, 1 when absent;
+                  on each system and start, 30 when absent; [--starts N] starts of the servers, 1 when absent;
                   [--clients N] of each step, 1 when absent;
                   [--bound P] percent, half the smaller slowdown when absent;
                   [--handicaps P,P] percent, or none; [--twins N] systems that are the same as the base, 1 when
@@ -231,7 +231,7 @@ fn truth_of(args: &[String]) -> Result<()> {
     let results = value(args, "--results").map_or(root()?.join("target/truth"), PathBuf::from);
     let is_report = args.iter().any(|a| a == "--report");
     let shapes =
-        ["--pairs", "--seconds", "--restarts", "--clients", "--twins", "--handicaps", "--bound"];
+        ["--pairs", "--seconds", "--starts", "--clients", "--twins", "--handicaps", "--bound"];
     if !args.iter().any(|arg| shapes.contains(&arg.as_str())) {
         let rqps = value(args, "--rqps").map(PathBuf::from);
         let parts = truth::Options::parts(rqps.as_ref(), &results);
@@ -241,7 +241,7 @@ fn truth_of(args: &[String]) -> Result<()> {
     let options = truth::Options {
         pairs: usize::try_from(number(args, "--pairs", 200)?)?,
         seconds: number(args, "--seconds", 30)?,
-        restarts: number(args, "--restarts", 1)?,
+        starts: number(args, "--starts", 1)?,
         clients: value(args, "--clients")
             .map(|text| text.parse().with_context(|| format!("--clients {text}")))
             .transpose()?,

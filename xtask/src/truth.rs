@@ -48,7 +48,7 @@ pub(crate) struct Options {
     /// Measured seconds of a step on each system and start.
     pub(crate) seconds: u64,
     /// Starts of the servers in a run.
-    pub(crate) restarts: u64,
+    pub(crate) starts: u64,
     /// Clients of each step; those of the suite's size without.
     pub(crate) clients: Option<u64>,
     /// Systems beside the base that are the same server; each two of these and the base are a pair.
@@ -66,10 +66,10 @@ pub(crate) struct Options {
 impl Options {
     /// All parts of what is to be shown.
     pub(crate) fn parts(rqps: Option<&PathBuf>, results: &Path) -> [Self; 3] {
-        let part = |pairs, (restarts, seconds), twins, handicaps: &[f64]| Self {
+        let part = |pairs, (starts, seconds), twins, handicaps: &[f64]| Self {
             pairs,
             seconds,
-            restarts,
+            starts,
             clients: Some(2),
             twins,
             rqps: rqps.cloned(),
@@ -96,15 +96,14 @@ impl Options {
     /// Runs of one kind have one name: those of others do not count.
     fn name(&self, dbms: &str) -> String {
         let handicaps: Vec<String> = self.handicaps.iter().map(ToString::to_string).collect();
-        let restarts =
-            if self.restarts > 1 { format!("-{}x", self.restarts) } else { String::new() };
+        let starts = if self.starts > 1 { format!("-{}x", self.starts) } else { String::new() };
         let twins = match self.twins {
             0 => "-alone".to_owned(),
             1 => String::new(),
             several => format!("-{several}same"),
         };
         let clients = self.clients.map(|n| format!("-{n}c")).unwrap_or_default();
-        format!("truth-{dbms}-{}s{restarts}{twins}{clients}-{}", self.seconds, handicaps.join("-"))
+        format!("truth-{dbms}-{}s{starts}{twins}{clients}-{}", self.seconds, handicaps.join("-"))
     }
 
     fn plan(&self, (dbms, version): (&str, &str)) -> String {
@@ -132,7 +131,7 @@ impl Options {
             text,
             "\n[[suite]]\nsize = \"tiny\"\n{clients}steps = {STEPS:?}\n\n[schedule]\nmode = \"interleaved\"\n\
              budget = \"{}s\"\nrestarts = {}\n",
-            self.seconds, self.restarts
+            self.seconds, self.starts
         );
         text
     }
@@ -210,7 +209,7 @@ pub(crate) fn report(options: &Options) -> Result<()> {
     let mut all = There::default();
     let mut short = Vec::new();
     for (dbms, version) in SERVERS {
-        let there = counts(options, dbms, options.restarts > 1)?;
+        let there = counts(options, dbms, options.starts > 1)?;
         println!("\n{dbms} {version}: {}", there.whole.host());
         print(options, &there);
         all.whole.add(&there.whole);
@@ -221,7 +220,7 @@ pub(crate) fn report(options: &Options) -> Result<()> {
     let wanted = Wanted {
         n_pairs: options.pairs,
         slowdowns: &options.handicaps,
-        has_a_minute: options.seconds * options.restarts >= 60,
+        has_a_minute: options.seconds * options.starts >= 60,
     };
     short.extend(all.whole.short_of(&wanted));
     ensure!(short.is_empty(), "short of what is wanted: {}", short.join("; "));
@@ -229,12 +228,12 @@ pub(crate) fn report(options: &Options) -> Result<()> {
 }
 
 fn print(options: &Options, there: &There) {
-    let (seconds, restarts) = (options.seconds, options.restarts);
+    let (seconds, starts) = (options.seconds, options.starts);
     let n_runs = there.whole.n_runs();
-    println!("{} s a step on each system, runs: {n_runs}", seconds * restarts);
+    println!("{} s a step on each system, runs: {n_runs}", seconds * starts);
     println!("{}", there.whole.table());
-    if restarts > 1 {
-        println!("each of the {restarts} starts alone, {seconds} s a step on each system");
+    if starts > 1 {
+        println!("each of the {starts} starts alone, {seconds} s a step on each system");
         println!("{}", there.by_start.table());
     }
 }

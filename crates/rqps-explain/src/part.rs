@@ -138,7 +138,7 @@ pub struct Basis {
     /// The threads that serve clients.
     pub served: bool,
     /// The client threads.
-    pub crew: bool,
+    pub clients: bool,
     /// How long these and those waited for a CPU; where that is not known of the threads that serve
     /// clients, all of the server's.
     pub run_waits: bool,
@@ -153,14 +153,14 @@ impl Basis {
     #[must_use]
     pub fn of(sides: &Sides<'_>) -> Self {
         let all = |known: fn(&Slice) -> bool| sides.slices().all(known);
-        let crew = all(|s| s.usage.waits.crew_cpu_ns.is_some());
+        let clients = all(|s| s.usage.waits.crew_cpu_ns.is_some());
         let served = all(|s| s.usage.waits.served_cpu_ns.is_some());
         let crew_waits = all(|s| s.usage.waits.crew_run_wait_ns.is_some());
         let served_waits = all(|s| s.usage.waits.served_run_wait_ns.is_some());
         let server_waits = all(|s| s.usage.waits.server_run_wait_ns.is_some());
         Self {
             served,
-            crew,
+            clients,
             run_waits: crew_waits && (served_waits || server_waits),
             served_waits,
             pressure: all(|s| s.usage.waits.io_stalled_ns.is_some()),
@@ -193,7 +193,7 @@ impl Parts {
         let total_us = per(slots.n * slice.duration_ns as f64);
         let all = server.cpu_total_ns as f64;
         let served = if basis.served { known(waits.served_cpu_ns).min(all) } else { all };
-        let client = if basis.crew {
+        let client = if basis.clients {
             known(waits.crew_cpu_ns)
         } else {
             usage.client.cpu_total_ns.saturating_sub(usage.sampler_cpu_ns) as f64

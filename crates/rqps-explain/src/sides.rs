@@ -2,7 +2,7 @@
 
 use rqps_model::{Estimate, Slice};
 use rqps_stats::paired::log_ratios;
-use rqps_stats::restarts::{self, of_starts};
+use rqps_stats::starts::{self, of_starts};
 use rqps_stats::{difference, paired_test, ratio_test};
 
 /// The slices of one start of the servers. Measured in turns, slice i of one is the partner of slice i
@@ -45,7 +45,7 @@ impl<'a> Sides<'a> {
             // Starts are no partners, and on each side count alike.
             return Some(Weights(Vec::new()));
         }
-        restarts::weights(&self.differences(&sides)?).map(Weights)
+        starts::weights(&self.differences(&sides)?).map(Weights)
     }
 
     /// The mean of a value on the base, and on the candidate; `None` where a slice lacks it or a side has

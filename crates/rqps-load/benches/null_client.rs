@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rqps_client::NullConnection;
-use rqps_load::{Control, Crew, Member, Order, Pace, Stop};
+use rqps_load::{ClientPool, Control, Member, Order, Pace, Stop};
 use rqps_model::Dbms;
 use rqps_workload::{Program, Size, Suite, SysbenchWorker};
 
@@ -23,12 +23,12 @@ fn null_client(criterion: &mut Criterion) {
         let mut connection = NullConnection::default();
         let Ok(worker) = SysbenchWorker::new(program, &mut connection, 0, 1) else { continue };
         let member = Member { connection, worker, cpus: Vec::new(), role: 0 };
-        let Ok(mut crew) = Crew::start(vec![member]) else { continue };
+        let Ok(mut pool) = ClientPool::start(vec![member]) else { continue };
         group.bench_function(name, |bencher| {
             bencher.iter_custom(|n| {
                 // The slice's own clock, from the common start to the last answer, scaled to n.
                 let order = Order { pace: Pace::Closed, stop: Stop::Events(EVENTS), seed: n };
-                match crew.run(&order, &mut |_| {}, &mut |_| Control::Go) {
+                match pool.run(&order, &mut |_| {}, &mut |_| Control::Go) {
                     Ok(tally) => {
                         Duration::from_nanos(tally.last_ns).mul_f64(n as f64 / EVENTS as f64)
                     }

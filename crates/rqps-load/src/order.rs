@@ -1,4 +1,4 @@
-//! What a crew is told to do: pace, end and seed of one slice, as values.
+//! What a client pool is told to do: pace, end and seed of one slice, as values.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ pub enum Pace {
         /// Events per second of all clients together; above 0.
         events_per_s: f64,
     },
-    /// As [`Pace::Rate`], on a clock that goes on from slice to slice while the crew runs nothing
+    /// As [`Pace::Rate`], on a clock that goes on from slice to slice while the client pool runs nothing
     /// else: what one slice does not get to is due at the beginning of the next.
     Ongoing {
         /// Events per second of all clients together; above 0.

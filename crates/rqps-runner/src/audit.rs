@@ -16,7 +16,7 @@ use crate::run_context::RunContext;
 use crate::system::installation::Installation;
 use crate::system::installation::Ready;
 use crate::system::leftover::{self, Purpose};
-use crate::system::{Data, Start, Up};
+use crate::system::{Data, RunningSystem, Start};
 
 /// Asks every system of a plan what it is and what it runs with, in the plan's order. Servers that
 /// run already are only looked at.
@@ -243,8 +243,13 @@ fn ask(
     listen: &mut Listener<'_>,
 ) -> Result<RunSystem> {
     let tag = Purpose::Audit.tag(idx);
-    let mut up =
-        Up::start(plan, idx, installation, Start { environment, name: &tag, data }, listen)?;
+    let mut up = RunningSystem::start(
+        plan,
+        idx,
+        installation,
+        Start { environment, name: &tag, data },
+        listen,
+    )?;
     let facts = up.facts();
     let label = &plan.systems[idx].label;
     listen(Event::Preparing { label, doing: up.ending() });

@@ -3,6 +3,7 @@
 
 pub(crate) mod bench;
 pub(crate) mod blocks;
+pub(crate) mod clients;
 pub(crate) mod clocks;
 pub(crate) mod counted;
 pub(crate) mod cut;
@@ -12,7 +13,6 @@ pub(crate) mod heartbeat;
 pub(crate) mod index;
 pub(crate) mod marks;
 pub(crate) mod observer;
-pub(crate) mod pool;
 pub(crate) mod populate;
 pub(crate) mod precision;
 pub(crate) mod shown;

@@ -13,7 +13,7 @@ use crate::environment::Environment;
 use crate::failure::{Broken, Kept};
 use crate::plan::seed;
 use crate::plan::steps::PlannedStep;
-use crate::system::Up;
+use crate::system::RunningSystem;
 
 /// What a run is carried out with.
 pub(crate) struct RunContext<'a> {
@@ -105,7 +105,7 @@ impl RunContext<'_> {
     }
 
     /// What measuring needs of a system that is up.
-    pub(crate) fn bench<'b>(&'b self, up: &'b Up) -> Bench<'b> {
+    pub(crate) fn bench<'b>(&'b self, up: &'b RunningSystem) -> Bench<'b> {
         up.bench(&self.cpus, &self.environment.interrupt)
     }
 

@@ -10,11 +10,11 @@ use crate::event::Listener;
 use crate::plan::{limits, placement};
 use crate::system::installation::Installation;
 use crate::system::leftover::{self, Purpose};
-use crate::system::{Data, Start, Up};
+use crate::system::{Data, RunningSystem, Start};
 
 /// One server of a plan, up with an empty database, for whatever is not a run.
 pub struct Sandbox {
-    up: Up,
+    up: RunningSystem,
     name: String,
 }
 
@@ -38,7 +38,7 @@ impl Sandbox {
         let tag = Purpose::Sandbox.tag(0);
         leftover::sweep_strays(environment, listen);
         let how = Start { environment, name: &tag, data: Data::New };
-        let up = Up::start(plan, 0, &installation, how, listen)?;
+        let up = RunningSystem::start(plan, 0, &installation, how, listen)?;
         if let Some(pid) = up.server_pid() {
             let cpus = limits::cpus_of(&plan.systems[0], &placement::usable_cpus()?);
             rqps_server::threads::pin_all(&rqps_server::process::tree(pid), &cpus)?;

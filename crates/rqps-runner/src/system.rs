@@ -45,7 +45,7 @@ const SAMPLE_EVERY: Duration = Duration::from_secs(1);
 const LOG_LINES: usize = 12;
 
 /// A system that is up.
-pub(crate) struct Up {
+pub(crate) struct RunningSystem {
     spec: SystemSpec,
     version: Option<Version>,
     origin: String,
@@ -79,7 +79,7 @@ impl Local {
     }
 }
 
-impl Up {
+impl RunningSystem {
     /// Initialises and starts the server, or connects to the external one.
     pub(crate) fn start(
         plan: &Plan,
@@ -265,7 +265,7 @@ impl Up {
     }
 
     /// Stops the server and leaves its data to the next attempt at the run, where these are whole; else as
-    /// [`Up::abandon`], also where their disk is full. Gives what the server's end tells of the cause.
+    /// [`RunningSystem::abandon`], also where their disk is full. Gives what the server's end tells of the cause.
     pub(crate) fn leave(mut self, log: Option<&Path>) -> Left {
         let is_whole = |s: &Local| {
             let is_well = s.running.end().is_none() || s.running.has_shut_down();

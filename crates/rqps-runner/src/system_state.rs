@@ -3,7 +3,7 @@
 use rqps_model::{StepIdx, SystemIdx};
 
 use crate::insert_tables::Tables;
-use crate::system::Up;
+use crate::system::RunningSystem;
 
 /// What is known of a system between its steps.
 #[derive(Debug, Clone)]
@@ -60,7 +60,7 @@ impl SystemState {
 /// A system whose server is up.
 pub(crate) struct Member<'s> {
     pub(crate) state: &'s mut SystemState,
-    pub(crate) up: Up,
+    pub(crate) up: RunningSystem,
 }
 
 impl Member<'_> {

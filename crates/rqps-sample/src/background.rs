@@ -66,8 +66,8 @@ impl Background {
     }
 
     /// As [`Sampler::watch`].
-    pub fn watch(&self, served: &[i32], crew: &[i32]) {
-        self.shared.lock().sampler.watch(served, crew);
+    pub fn watch(&self, served: &[i32], clients: &[i32]) {
+        self.shared.lock().sampler.watch(served, clients);
     }
 
     /// Takes away the samples so far, marks included, in order of time.

@@ -93,11 +93,11 @@ impl Sampler {
 
     /// From now on samples tell CPU time and waiting of these threads: those of the server that serve
     /// clients, and the client threads. Either may be empty: not known.
-    pub fn watch(&mut self, served: &[i32], crew: &[i32]) {
+    pub fn watch(&mut self, served: &[i32], clients: &[i32]) {
         // Closed first: the files of the step before are not to be open at the same time.
         self.watched = Watched::default();
-        if served.len() + crew.len() <= self.most_watched {
-            self.watched = Watched::open(served, crew);
+        if served.len() + clients.len() <= self.most_watched {
+            self.watched = Watched::open(served, clients);
         }
     }
 

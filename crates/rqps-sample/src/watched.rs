@@ -17,13 +17,13 @@ pub(crate) const MAX_WATCHED: usize = 2 * MOST;
 #[derive(Debug, Default)]
 pub(crate) struct Watched {
     served: Vec<ProcFile>,
-    crew: Vec<ProcFile>,
+    clients: Vec<ProcFile>,
 }
 
 impl Watched {
     /// The threads of the server that serve clients, and the client threads; those that cannot be
     /// opened, or are too many, are not known.
-    pub(crate) fn open(served: &[i32], crew: &[i32]) -> Self {
+    pub(crate) fn open(served: &[i32], clients: &[i32]) -> Self {
         let files = |ids: &[i32]| -> Vec<ProcFile> {
             if ids.len() > MOST {
                 return Vec::new();
@@ -31,17 +31,17 @@ impl Watched {
             let open = |id: &i32| ProcFile::open(format!("/proc/{id}/schedstat"), true).ok();
             ids.iter().map(open).collect::<Option<_>>().unwrap_or_default()
         };
-        Self { served: files(served), crew: files(crew) }
+        Self { served: files(served), clients: files(clients) }
     }
 
     /// What they used and waited so far; absent where one of them has ended.
     pub(crate) fn read(&self, buffer: &mut Vec<u8>) -> Result<Waits, Error> {
-        let (served, crew) = (sum(&self.served, buffer)?, sum(&self.crew, buffer)?);
+        let (served, clients) = (sum(&self.served, buffer)?, sum(&self.clients, buffer)?);
         Ok(Waits {
             served_cpu_ns: served.map(|times| times.cpu_ns),
             served_run_wait_ns: served.map(|times| times.run_wait_ns),
-            crew_cpu_ns: crew.map(|times| times.cpu_ns),
-            crew_run_wait_ns: crew.map(|times| times.run_wait_ns),
+            crew_cpu_ns: clients.map(|times| times.cpu_ns),
+            crew_run_wait_ns: clients.map(|times| times.run_wait_ns),
             ..Waits::default()
         })
     }

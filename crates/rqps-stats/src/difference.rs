@@ -3,12 +3,12 @@
 //!
 //! The method is that of the logarithms of ratios, which are differences, too: of blocks that were
 //! measured in turns the mean of their differences ([`crate::interval::skew_adjusted`]), over several
-//! starts of the servers that of the starts ([`crate::restarts`]); of two samples Welch's t
+//! starts of the servers that of the starts ([`crate::starts`]); of two samples Welch's t
 //! ([`crate::ratio`]).
 
 use rqps_model::Estimate;
 
-use crate::restarts::{of_starts, of_weighted};
+use crate::starts::{of_starts, of_weighted};
 use crate::summary::moments;
 use crate::tested::count;
 use crate::{CONFIDENCE, student};
@@ -31,7 +31,7 @@ pub fn of_pairs(starts: &[Vec<f64>]) -> Option<Estimate> {
     })
 }
 
-/// The same of starts that count as `weights` say ([`crate::restarts::weights`]) and not by what their own
+/// The same of starts that count as `weights` say ([`crate::starts::weights`]) and not by what their own
 /// differences tell of how sure they are: the differences of a whole's parts, all with the weights of the
 /// whole, then add up to that of the whole.
 #[must_use]
@@ -97,7 +97,7 @@ mod tests {
             a.iter().zip(b).map(|(a, b)| a + b).collect()
         };
         let whole: Vec<Vec<f64>> = a.iter().zip(&b).map(plus).collect();
-        let weights = crate::restarts::weights(&whole).unwrap();
+        let weights = crate::starts::weights(&whole).unwrap();
         let of = |starts: &[Vec<f64>]| of_weighted_pairs(starts, &weights).unwrap().point;
         assert!((of(&a) + of(&b) - of(&whole)).abs() < 1e-12);
         assert!((of(&whole) - of_pairs(&whole).unwrap().point).abs() < 1e-9);

@@ -20,7 +20,7 @@ pub mod precision;
 pub mod random;
 pub mod ratio;
 pub mod resolution;
-pub mod restarts;
+pub mod starts;
 pub mod steady;
 pub mod student;
 pub mod summary;

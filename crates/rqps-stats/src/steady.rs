@@ -8,7 +8,7 @@ use rqps_model::Windows;
 
 use crate::paired::log_ratios;
 use crate::ratio::ratio_test;
-use crate::restarts::of_starts;
+use crate::starts::of_starts;
 use crate::tested::Tested;
 
 /// Windows below which a block has no steady rate: a 90th percentile of fewer is their maximum.

@@ -376,7 +376,7 @@ fn work_on_a_cpu_that_nobody_waits_for_costs_the_clients_nothing() {
     let busy = slice(0, &Op { background: 20.0, ..op() }, 1.0);
     let slots = Slots::of(1, Placement::Paired, 2);
     let basis =
-        Basis { served: true, crew: true, run_waits: true, served_waits: true, pressure: true };
+        Basis { served: true, clients: true, run_waits: true, served_waits: true, pressure: true };
     let parts = |waited_us: f64, slots: Slots| {
         let mut slice = busy.clone();
         slice.usage.waits.served_run_wait_ns = Some(whole(waited_us * 1e3 * N as f64));

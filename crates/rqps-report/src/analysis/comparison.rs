@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use rqps_model::{Estimate, Slice, Verdict};
 use rqps_stats::fdr::DEFAULT_Q;
 use rqps_stats::resolution;
-use rqps_stats::restarts::Restarted;
+use rqps_stats::starts::StartsEstimate;
 
 use super::Settle;
 use super::estimate::Pair;
@@ -19,7 +19,7 @@ const HISTOGRAM_STEP: f64 = 1e-3;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judged {
     /// The ratio, its interval and p-value, and what is known of the starts of the servers.
-    pub found: Restarted,
+    pub found: StartsEstimate,
     /// The p-value adjusted for the number of ratios of its kind, whatever their size; absent
     /// without an interval, where the insert rate was not held or a check failed, and of the rQPS
     /// where a set rate was held.
@@ -28,7 +28,7 @@ pub struct Judged {
 
 impl Judged {
     /// One that has not been looked at among the others yet.
-    fn alone(found: Restarted) -> Self {
+    fn alone(found: StartsEstimate) -> Self {
         Self { found, adjusted_p: None }
     }
 
@@ -84,7 +84,7 @@ pub struct Comparison {
 
 impl Comparison {
     /// The comparison of a pair whose rQPS is `rqps`; what it says among others is decided later.
-    pub(super) fn of(pair: &Pair<'_>, rqps: Restarted) -> Self {
+    pub(super) fn of(pair: &Pair<'_>, rqps: StartsEstimate) -> Self {
         Self {
             rqps: Judged::alone(rqps),
             alone: None,
@@ -116,8 +116,9 @@ fn responses(pair: &Pair<'_>) -> Option<Vec<ResponseRatio>> {
         let found = pair.ratio_of(|slice: &Slice| Some(times(slice)?.percentiles_ns[at]));
         let step = resolution::of_ratio(HISTOGRAM_STEP, HISTOGRAM_STEP);
         let found = found.filter(|_| n_fewest >= n_needed);
-        let judged = found
-            .map(|found| Judged::alone(Restarted { tested: found.tested.resolved(step), ..found }));
+        let judged = found.map(|found| {
+            Judged::alone(StartsEstimate { tested: found.tested.resolved(step), ..found })
+        });
         ResponseRatio { percentile, judged, n_fewest, n_needed }
     };
     Some(COMPARED.into_iter().enumerate().map(ratio).collect())

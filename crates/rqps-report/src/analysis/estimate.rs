@@ -2,7 +2,7 @@
 //!
 //! Slices of equal time have figures of equal weight. Blocks of equal work do not: theirs are ratios
 //! of totals ([`rqps_stats::totals`]), in which a stall counts as long as it took. Where the servers
-//! were started several times, the observation is the start ([`rqps_stats::restarts`]).
+//! were started several times, the observation is the start ([`rqps_stats::starts`]).
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use rqps_model::run::SystemStep;
 use rqps_model::{Estimate, Metric, RunStep, Slice};
 use rqps_stats::paired::log_ratios;
 use rqps_stats::resolution;
-use rqps_stats::restarts::{Restarted, of_starts};
+use rqps_stats::starts::{StartsEstimate, of_starts};
 use rqps_stats::totals::{self, Part};
 use rqps_stats::{Tested, ratio_test};
 
@@ -134,25 +134,25 @@ impl<'a> Pair<'a> {
     }
 
     /// Figure of the candidate / figure of the base.
-    pub(super) fn rqps(&self) -> Option<Restarted> {
+    pub(super) fn rqps(&self) -> Option<StartsEstimate> {
         let one = resolution::of_ratio(one_operation(self.base), one_operation(self.candidate));
         let found = self.ratio(self.of_totals, |slice| Some(rate(slice)))?;
-        Some(Restarted { tested: found.tested.resolved(one), ..found })
+        Some(StartsEstimate { tested: found.tested.resolved(one), ..found })
     }
 
     /// Server CPU per operation of the candidate / that of the base.
-    pub(super) fn server_cpu(&self) -> Option<Restarted> {
+    pub(super) fn server_cpu(&self) -> Option<StartsEstimate> {
         self.ratio(self.of_totals, server_cpu)
     }
 
     /// Steady rate of the candidate / that of the base; `None` for blocks of equal work, whose figure
     /// is no mean of theirs.
-    pub(super) fn steady(&self) -> Option<Restarted> {
+    pub(super) fn steady(&self) -> Option<StartsEstimate> {
         self.ratio_of(|slice| self.observed(slice)?.steady_rate).filter(|_| !self.of_totals)
     }
 
     /// The ratio of a value of the slices, all of equal weight; `None` when a slice lacks it.
-    pub(super) fn ratio_of(&self, value: impl Fn(&Slice) -> Option<f64>) -> Option<Restarted> {
+    pub(super) fn ratio_of(&self, value: impl Fn(&Slice) -> Option<f64>) -> Option<StartsEstimate> {
         self.ratio(false, |slice| Some(Part { amount: value(slice)?, per: 1.0 }))
     }
 
@@ -252,7 +252,7 @@ impl<'a> Pair<'a> {
         &self,
         of_totals: bool,
         value: impl Fn(&Slice) -> Option<Part>,
-    ) -> Option<Restarted> {
+    ) -> Option<StartsEstimate> {
         let side = |system: &SystemStep| -> Option<Vec<Vec<Part>>> {
             let starts = of_starts_each(&system.slices, &value);
             starts.into_iter().map(|start| start.into_iter().collect()).collect()
@@ -260,7 +260,7 @@ impl<'a> Pair<'a> {
         let (base, candidate) = (side(self.base)?, side(self.candidate)?);
         let tested = ratio_test(&sample(&base, of_totals)?, &sample(&candidate, of_totals)?)?;
         let starts = base.len().min(candidate.len());
-        Some(Restarted {
+        Some(StartsEstimate {
             starts: u32::try_from(starts).unwrap_or(u32::MAX),
             holds_starts: starts > 1,
             ..of_one_start(tested)
@@ -269,7 +269,11 @@ impl<'a> Pair<'a> {
 
     /// The ratio of a value of the slices: of blocks that were measured in turns by their pairs, else
     /// of two samples. `None` when a slice lacks the value.
-    fn ratio(&self, of_totals: bool, value: impl Fn(&Slice) -> Option<Part>) -> Option<Restarted> {
+    fn ratio(
+        &self,
+        of_totals: bool,
+        value: impl Fn(&Slice) -> Option<Part>,
+    ) -> Option<StartsEstimate> {
         if !self.is_one_run {
             return self.ratio_over_runs(of_totals, value);
         }
@@ -330,8 +334,8 @@ fn sample(starts: &[Vec<Part>], of_totals: bool) -> Option<Vec<f64>> {
 }
 
 /// A ratio whose interval does not hold what a start of the servers draws.
-fn of_one_start(tested: Tested) -> Restarted {
-    Restarted { tested, starts: 1, holds_starts: false, start_sd: None, error: None }
+fn of_one_start(tested: Tested) -> StartsEstimate {
+    StartsEstimate { tested, starts: 1, holds_starts: false, start_sd: None, error: None }
 }
 
 /// Operations per second.

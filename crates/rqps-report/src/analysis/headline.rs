@@ -332,7 +332,7 @@ fn unclear_because(analysis: &Analysis<'_>, system_idx: usize) -> Vec<String> {
     let because = |lack: Lack| match lack {
         Lack::Creation => "indexes are created once, and one slice has no interval.".to_owned(),
         Lack::Block => {
-            "a single block has no interval; the work is fixed, so that only restarts have more."
+            "a single block has no interval; the work is fixed, so that only more starts have more."
                 .to_owned()
         }
         Lack::Slice => "a single slice has no interval; more slices would settle it.".to_owned(),
@@ -345,7 +345,7 @@ fn unclear_because(analysis: &Analysis<'_>, system_idx: usize) -> Vec<String> {
             format!("{wide}; {what} would probably settle it{}.", amounts(lack))
         }
         Lack::Restarts => {
-            format!("{wide}; the work is fixed, so that only restarts measure more of it.")
+            format!("{wide}; the work is fixed, so that only more starts measure more of it.")
         }
         Lack::Alone => format!(
             "slower or faster if nothing else had been tried; among {} ratios it may be chance.",

@@ -2,7 +2,7 @@
 
 use rqps_model::{Estimate, RunStep, StepKind};
 use rqps_stats::precision::{More, blocks_to_settle_among};
-use rqps_stats::restarts::Restarted;
+use rqps_stats::starts::StartsEstimate;
 use rqps_stats::{CONFIDENCE, student};
 
 use crate::number;
@@ -53,7 +53,7 @@ pub(super) struct Rule {
 impl Settle {
     /// What would settle `ratio`; `None` where its spread is not known, or more time cannot be had: a
     /// step of a fixed amount of work on one start of the servers.
-    pub(super) fn of(ratio: &Restarted, rule: Rule) -> Option<Self> {
+    pub(super) fn of(ratio: &StartsEstimate, rule: Rule) -> Option<Self> {
         let estimate = ratio.tested.estimate;
         let Rule { bound, p_needed, block_s, is_timed } = rule;
         if ratio.holds_starts {

@@ -132,7 +132,7 @@ fn unclear(analysis: &Analysis<'_>, step: &StepAnalysis<'_>, cell: &Cell) -> Str
     let is_fixed = step.step.info.kind == StepKind::Index || step.step.info.has_blocks_of_work();
     let is_of_one_start = comparison.is_none_or(|c| c.rqps.found.starts < 2);
     if is_fixed && is_of_one_start {
-        format!("{because}; its work is fixed, so that only restarts measure more of it")
+        format!("{because}; its work is fixed, so that only more starts measure more of it")
     } else if !has_interval {
         format!("{because}; more slices have one")
     } else {

@@ -151,7 +151,7 @@ fn no_time_is_asked_for_where_the_work_is_fixed() {
     let time = "Unclear on timed: the interval is too wide for a verdict; measuring longer would \
                 probably settle it:";
     let starts = "Unclear on l.i1: the interval is too wide for a verdict; the work is fixed, so \
-                  that only restarts measure more of it.";
+                  that only more starts measure more of it.";
     assert!(details.len() == 2 && details[0].starts_with(time), "{details:?}");
     assert_eq!(details[1], starts);
 }

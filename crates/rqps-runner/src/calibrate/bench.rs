@@ -10,10 +10,10 @@ use rqps_workload::statement::table_name;
 
 use crate::Plan;
 use crate::engine::blocks::{Blocks, Lane};
+use crate::engine::clients::StepClients;
 use crate::engine::cut::{CountedCut, Cut, Done, TimedCut};
 use crate::engine::guard::Guards;
 use crate::engine::observer::{Block, Next, Observer};
-use crate::engine::pool::ClientPool;
 use crate::engine::populate;
 use crate::engine::waiting::Waiting;
 use crate::environment::Environment;
@@ -23,7 +23,7 @@ use crate::plan::seed::shuffled;
 use crate::plan::steps::{self, PlannedStep};
 use crate::system::installation::Installation;
 use crate::system::leftover::Purpose;
-use crate::system::{Data, Start, Up};
+use crate::system::{Data, RunningSystem, Start};
 
 use super::disturbed::Disturbed;
 
@@ -45,7 +45,7 @@ pub(super) struct Bench<'a> {
     environment: &'a Environment,
     cpus: &'a [usize],
     steps: Vec<PlannedStep>,
-    ups: Vec<Up>,
+    ups: Vec<RunningSystem>,
     name: String,
     n_measured: u64,
     disturbed: Disturbed,
@@ -107,7 +107,7 @@ impl<'a> Bench<'a> {
             };
             let tag = Purpose::Calibrate.tag(idx);
             let how = Start { environment: self.environment, name: &tag, data: Data::New };
-            let up = Up::start(self.plan, idx, &installation, how, listen);
+            let up = RunningSystem::start(self.plan, idx, &installation, how, listen);
             self.ups.push(up.with_context(|| format!("start {label}"))?);
             self.fill(idx, listen).with_context(|| format!("fill {label}"))?;
         }
@@ -234,8 +234,8 @@ impl<'a> Bench<'a> {
         let mut lanes = Vec::new();
         for &side in measured {
             let bench = self.ups[side].bench(self.cpus, interrupt);
-            let pool = ClientPool::of_file(&bench, planned, seed)?;
-            lanes.push(Lane::new(SystemIdx(side), pool, bench));
+            let clients = StepClients::of_file(&bench, planned, seed)?;
+            lanes.push(Lane::new(SystemIdx(side), clients, bench));
         }
         let freezers = measured.iter().map(|&side| self.ups[side].freezer()).collect();
         let is_slowed = measured.iter().any(|&side| self.ups[side].is_slowed());

@@ -13,14 +13,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use rqps_load::{Control, CrewError, Edge, Live, Order, Pace, Stop, Tally, Turn};
+use rqps_load::{ClientPoolError, Control, Edge, Live, Order, Pace, Stop, Tally, Turn};
 use rqps_model::{Mark, Sample, Usage};
 use rqps_sample::End;
 
+use crate::engine::clients::warm_up;
 use crate::engine::cut::{ALONE, Cut, Done};
 use crate::engine::heartbeat::{self, Heartbeat, Verdict};
 use crate::engine::observer::{Block, Next, Observer};
-use crate::engine::pool::warm_up;
 use crate::engine::shown::Shown;
 use crate::engine::waiting::Waiting;
 use crate::event::Event;
@@ -125,7 +125,7 @@ impl Blocks<'_, '_> {
             }
             self.check().map_err(Broken::Run)?;
             self.waiting.only_uncounted(at).map_err(Broken::Run)?;
-            let tallies = self.run_pool(at, None, &[order], &mut |_| {}, observer)?;
+            let tallies = self.run_clients(at, None, &[order], &mut |_| {}, observer)?;
             // Half of them: the first ones find nothing in memory.
             let usual_ns = tallies.first().map(|tally| tally.response_times.value_at_quantile(0.5));
             self.lanes[at].usual_event = usual_ns.map(Duration::from_nanos);
@@ -146,7 +146,7 @@ impl Blocks<'_, '_> {
         for at in 0..self.lanes.len() {
             // One that is stopped does not answer.
             self.waiting.only_uncounted(at).map_err(Broken::Run)?;
-            let empty = self.lanes[at].pool.orders(self.cut.stop(id.idx, 0), ALONE, seed);
+            let empty = self.lanes[at].clients.orders(self.cut.stop(id.idx, 0), ALONE, seed);
             parts.push(LaneBlock::open(&self.lanes[at], &empty).map_err(Broken::Run)?);
         }
         let mut n_rounds: u32 = 0;
@@ -215,15 +215,15 @@ impl Blocks<'_, '_> {
     fn slice(&mut self, at: At, observer: &mut dyn Observer) -> Result<Measured, Broken> {
         self.waiting.only(at.lane).map_err(Broken::Run)?;
         let n_run_in = self.run_in(at, observer)?;
-        let orders = self.lanes[at.lane].pool.orders(at.stop, at.turn, at.seed);
+        let orders = self.lanes[at.lane].clients.orders(at.stop, at.turn, at.seed);
         let samples = self.lanes[at.lane].bench.samples;
         let (mut first, mut last) = (None, None);
         let mut edge = |edge| match edge {
             Edge::Start => first = Some(samples.brief(End::Start)),
             Edge::End => last = Some(samples.brief(End::Finish)),
         };
-        let result = self.run_pool(at.lane, Some(at.block), &orders, &mut edge, observer);
-        let ended = self.lanes[at.lane].pool.end_handicap();
+        let result = self.run_clients(at.lane, Some(at.block), &orders, &mut edge, observer);
+        let ended = self.lanes[at.lane].clients.end_handicap();
         // A server that has died is the reason of both, and the clients say so.
         let tallies = result?;
         ended.map_err(Broken::Run)?;
@@ -239,20 +239,20 @@ impl Blocks<'_, '_> {
     fn run_in(&mut self, at: At, observer: &mut dyn Observer) -> Result<u64, Broken> {
         let Cut::Timed(cut) = self.cut else { return Ok(0) };
         let lane = &self.lanes[at.lane];
-        if !lane.pool.is_closed() {
+        if !lane.clients.is_closed() {
             #[expect(clippy::disallowed_methods, reason = "to let processes wake up is the point")]
             std::thread::sleep(RUN_IN);
         } else if lane.usual_event.is_none_or(|event| event <= cut.slice) {
             let order =
                 Order { pace: Pace::Closed, stop: Stop::Time(RUN_IN), seed: mix(at.seed, 1) };
-            let tallies = self.run_pool(at.lane, None, &[order], &mut |_| {}, observer)?;
+            let tallies = self.run_clients(at.lane, None, &[order], &mut |_| {}, observer)?;
             return Ok(tallies.first().map_or(0, |tally| tally.n_operations));
         }
         Ok(0)
     }
 
     /// Runs a system's clients, with its handicap where what they do is counted.
-    fn run_pool(
+    fn run_clients(
         &mut self,
         lane: usize,
         block: Option<u32>,
@@ -261,14 +261,14 @@ impl Blocks<'_, '_> {
         observer: &mut dyn Observer,
     ) -> Result<Vec<Tally>, Broken> {
         let Self { lanes, waiting, interrupt, .. } = self;
-        let Lane { system, pool, .. } = &mut lanes[lane];
-        let (system, handicap) = (*system, pool.handicap.as_ref().filter(|_| block.is_some()));
+        let Lane { system, clients, .. } = &mut lanes[lane];
+        let (system, handicap) = (*system, clients.handicap.as_ref().filter(|_| block.is_some()));
         let mut both = |at| {
             edge(at);
             handicap.iter().for_each(|handicap| handicap.edge(at));
         };
         let mut before: Option<Live> = None;
-        let result = pool.crew.run_roles(orders, &mut both, &mut |live| {
+        let result = clients.pool.run_roles(orders, &mut both, &mut |live| {
             waiting.look_at_the_clock();
             let (from_s, from_n) =
                 before.map_or((0.0, 0), |b| (b.elapsed.as_secs_f64(), b.n_queries));
@@ -282,7 +282,7 @@ impl Blocks<'_, '_> {
             if interrupt.load(Ordering::Relaxed) { Control::Stop } else { Control::Go }
         });
         result.map_err(|error| match error {
-            CrewError::Stopped => Broken::Run(error.into()),
+            ClientPoolError::Stopped => Broken::Run(error.into()),
             other => Broken::System(system, other.into()),
         })
     }

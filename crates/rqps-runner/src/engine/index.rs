@@ -14,9 +14,9 @@ use rqps_workload::Worker as _;
 use rqps_workload::insert::{InsertWorker, Inserter, Rows, Schema, TableIds};
 
 use crate::engine::bench::Bench;
+use crate::engine::clients::{connect, place_server, reset_sequence};
 use crate::engine::guard::Witness;
 use crate::engine::marks;
-use crate::engine::pool::{connect, place_server, reset_sequence};
 use crate::engine::window::{Seen, Window, slice_of};
 use crate::plan::steps::PlannedStep;
 

@@ -10,14 +10,14 @@ use rqps_store::Artifact;
 
 use crate::journal::Journal;
 use crate::plan::steps::PlannedStep;
-use crate::system::Up;
+use crate::system::RunningSystem;
 
 /// Adds the state after `step` to the system's file, when its engine has one to tell.
 pub(crate) fn keep(
     journal: &Journal<'_>,
     system: SystemIdx,
     step: &PlannedStep,
-    up: &mut Up,
+    up: &mut RunningSystem,
 ) -> Result<()> {
     let Some(state) = up.lsm_state()? else { return Ok(()) };
     let path = format!("engine-{system}.jsonl");

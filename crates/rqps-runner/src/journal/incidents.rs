@@ -10,7 +10,7 @@ use rqps_store::unix_ms;
 
 use crate::journal::{Excluded, Journal};
 use crate::run_context::RunContext;
-use crate::system::Up;
+use crate::system::RunningSystem;
 
 /// Settings that a sentence names; more are counted.
 const MAX_NAMED: usize = 8;
@@ -31,7 +31,7 @@ impl Journal<'_> {
 
     /// Keeps why what a server counts itself is missing, once for each system. The server must be well: one
     /// that has failed tells nothing more, and that is another incident.
-    pub(crate) fn tell_uncounted(&mut self, system: SystemIdx, up: &Up) -> Result<()> {
+    pub(crate) fn tell_uncounted(&mut self, system: SystemIdx, up: &RunningSystem) -> Result<()> {
         let Some(why) = up.counted().failure() else { return Ok(()) };
         if is_told(&self.run.incidents, system) {
             return Ok(());

@@ -169,7 +169,7 @@ pub struct ScheduleFile {
     /// Insert Benchmark.
     pub precision: Option<String>,
     /// How many times everything is measured, each on servers that were initialised and started anew.
-    pub restarts: Option<u32>,
+    pub starts: Option<u32>,
     /// `auto`, `free`, `split` or `paired`.
     pub placement: Option<String>,
     /// Seed of all randomness; drawn when absent, and recorded.

@@ -49,19 +49,19 @@ impl ScheduleFile {
             Some(word) => word.parse().map_err(|e| (format!("{e}"), "write one of them".into()))?,
             None => Placement::Auto,
         };
-        let starts = self.restarts.unwrap_or(1);
+        let starts = self.starts.unwrap_or(1);
         if !STARTS.contains(&starts) {
             let remedy = format!("write {} to {}", STARTS.start(), STARTS.end());
-            return Err((format!("restarts = {starts} is out of range"), remedy));
+            return Err((format!("starts = {starts} is out of range"), remedy));
         }
         if starts > 1
             && let Some(running) = systems.iter().find(|system| external(system))
         {
             let what = format!(
-                "restarts = {starts}, and {} is given by dsn: rqps cannot start it anew",
+                "starts = {starts}, and {} is given by dsn: rqps cannot start it anew",
                 running.label
             );
-            let remedy = "leave restarts out, or name version or basedir in place of dsn";
+            let remedy = "leave starts out, or name version or basedir in place of dsn";
             return Err((what, remedy.to_owned()));
         }
         let slices = self.slices.unwrap_or(DEFAULT_SLICES);
@@ -101,7 +101,7 @@ impl ScheduleFile {
         let mut file = Self {
             placement: Some(plan.placement.to_string()),
             // What is as usual stays unwritten: plans of older runs can then still be resumed.
-            restarts: (plan.starts > 1).then_some(plan.starts),
+            starts: (plan.starts > 1).then_some(plan.starts),
             seed: plan.seed,
             ..Self::default()
         };
@@ -230,7 +230,7 @@ mod tests {
         // It would be measured on one start, and the report would speak of several.
         let text = format!("{text}[schedule]\nrestarts = 3\n");
         let refused = PlanFile::parse(&text, "test").unwrap().resolve("test", &catalogue());
-        expect_test::expect!["test: restarts = 3, and pg-external is given by dsn: rqps cannot start it anew; leave restarts out, or name version or basedir in place of dsn"].assert_eq(&refused.unwrap_err().to_string());
+        expect_test::expect!["test: starts = 3, and pg-external is given by dsn: rqps cannot start it anew; leave starts out, or name version or basedir in place of dsn"].assert_eq(&refused.unwrap_err().to_string());
     }
 
     #[test]
@@ -265,7 +265,7 @@ mod tests {
             ("budget = \"100h\"", "no time of a step"),
             ("precision = \"1\"", "precision = \"1\" is no half-width; write \"0.1%\""),
             ("precision = \"0%\"", "no half-width"),
-            ("restarts = 0", "restarts = 0 is out of range; write 1 to 100"),
+            ("starts = 0", "starts = 0 is out of range; write 1 to 100"),
         ] {
             let error = plan(2, schedule).unwrap_err();
             assert!(error.contains(words), "{error}");

@@ -63,7 +63,7 @@ impl PlanFile {
             slices: _,
             budget,
             precision,
-            restarts: _,
+            starts: _,
             placement,
             seed: _,
         } = schedule;

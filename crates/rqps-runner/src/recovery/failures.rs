@@ -11,7 +11,7 @@ use crate::journal::Journal;
 use crate::run_context::RunContext;
 use crate::schedule::insert;
 use crate::schedule::outcome::{judged, was_measured};
-use crate::system::Up;
+use crate::system::RunningSystem;
 use crate::system::installation::{Installation, Ready};
 use crate::system_state::SystemState;
 
@@ -27,9 +27,9 @@ pub(super) fn after_failure(
     journal: &mut Journal<'_>,
     state: &mut SystemState,
     ready: &Ready,
-    mut up: Up,
+    mut up: RunningSystem,
     error: anyhow::Error,
-) -> Result<Up, Broken> {
+) -> Result<RunningSystem, Broken> {
     let system = state.idx;
     // What failed may have failed because the server died, which shows a moment later.
     // Whoever interrupts is not made to wait for the answer of a server that hangs.

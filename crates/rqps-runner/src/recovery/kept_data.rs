@@ -18,7 +18,7 @@ use crate::journal::Journal;
 use crate::plan::steps::{Job, PlannedStep};
 use crate::run_context::RunContext;
 use crate::system::installation::{Installation, Ready};
-use crate::system::{Data, Up, kept_log, leftover};
+use crate::system::{Data, RunningSystem, kept_log, leftover};
 use crate::system_state::{Member, SystemState};
 
 /// Whether an error says nothing of the data that a server was to be started on.
@@ -58,7 +58,7 @@ pub(super) fn start(
     journal: &mut Journal<'_>,
     state: &mut SystemState,
     ready: &Ready,
-) -> Result<Up> {
+) -> Result<RunningSystem> {
     if let Some(up) = start_on_kept_data(run, journal, state, ready)? {
         return Ok(up);
     }
@@ -75,7 +75,7 @@ fn start_on_kept_data(
     journal: &mut Journal<'_>,
     state: &mut SystemState,
     ready: &Ready,
-) -> Result<Option<Up>> {
+) -> Result<Option<RunningSystem>> {
     state.is_on_kept_data = false;
     let Installation::Local(_, _, _, places) = &ready.installation else { return Ok(None) };
     let Some(resumption) = resumes_with(run, journal, state.idx) else { return Ok(None) };
@@ -143,8 +143,8 @@ fn look_at_tables(
     journal: &mut Journal<'_>,
     state: &mut SystemState,
     resumption: Resumption,
-    up: Up,
-) -> Result<Up> {
+    up: RunningSystem,
+) -> Result<RunningSystem> {
     let system = state.idx;
     let mut member = Member { state, up };
     let looked = match &run.step(resumption.load).job {
@@ -167,7 +167,11 @@ fn look_at_tables(
 }
 
 /// Whether the tables of a suite from a file have the rows that they must have.
-fn look_at_rows(run: &RunContext<'_>, resumption: Resumption, up: &mut Up) -> Result<()> {
+fn look_at_rows(
+    run: &RunContext<'_>,
+    resumption: Resumption,
+    up: &mut RunningSystem,
+) -> Result<()> {
     let Resumption { load, first } = resumption;
     let (_, args, _) = run.step(load).of_file()?;
     let is_whole = are_whole(&run.steps, load, first)?;
@@ -221,7 +225,7 @@ fn look_at_insert_tables(
 }
 
 /// A number that a server is asked for.
-fn count(run: &RunContext<'_>, up: &mut Up, sql: &str) -> Result<u64> {
+fn count(run: &RunContext<'_>, up: &mut RunningSystem, sql: &str) -> Result<u64> {
     let asked = up.breakable(&run.environment.interrupt, |admin| Ok(admin.query(sql)?));
     let result = asked.with_context(|| sql.to_owned())?;
     let found = result.scalar().unwrap_or("nothing");

@@ -9,7 +9,7 @@ use crate::event::Event;
 use crate::journal::Journal;
 use crate::run_context::RunContext;
 use crate::system::installation::Ready;
-use crate::system::{Data, Left, Start, Up};
+use crate::system::{Data, Left, RunningSystem, Start};
 use crate::system_state::SystemState;
 
 /// How often the server of a system may fail before it is taken out of the run. Once or twice may be
@@ -22,7 +22,7 @@ pub(super) fn start_anew(
     journal: &mut Journal<'_>,
     state: &mut SystemState,
     ready: &Ready,
-) -> Result<Up> {
+) -> Result<RunningSystem> {
     state.is_on_kept_data = false;
     start_on(run, journal, state, ready, Data::New)
 }
@@ -34,12 +34,12 @@ pub(super) fn start_on(
     state: &mut SystemState,
     ready: &Ready,
     data: Data,
-) -> Result<Up> {
+) -> Result<RunningSystem> {
     let name = name_of(run, state.idx);
     loop {
         let how = Start { environment: run.environment, name: &name, data };
         let Ready { system, installation } = ready;
-        match Up::start(run.plan, system.0, installation, how, journal.listener()) {
+        match RunningSystem::start(run.plan, system.0, installation, how, journal.listener()) {
             Err(error) if is_worth_another_start(run, journal, state, &error)? => {}
             other => return other,
         }
@@ -95,7 +95,7 @@ pub(super) fn give_up(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,
     system: SystemIdx,
-    up: Up,
+    up: RunningSystem,
     fate: Fate,
 ) -> Option<String> {
     let label = run.label(system);
@@ -120,7 +120,7 @@ pub(super) fn finish(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,
     system: SystemIdx,
-    up: Up,
+    up: RunningSystem,
 ) -> Result<()> {
     let log = log_path(run, journal, system)?;
     journal.tell(Event::Preparing { label: run.label(system), doing: up.ending() });

@@ -11,8 +11,8 @@ use rqps_model::{StepIdx, StepKind, StepOutcome, SystemIdx};
 use self::attempt::{Attempt, brakes_of_others, has_ended_partner, together};
 use crate::audit::Audit;
 use crate::engine::blocks::{Blocks, Lane};
+use crate::engine::clients::StepClients;
 use crate::engine::cut::Cut;
-use crate::engine::pool::ClientPool;
 use crate::engine::precision::Figures;
 use crate::engine::waiting::{RAN_ON, Waiting};
 use crate::failure::Broken;
@@ -239,9 +239,9 @@ fn measure_blocks(
     for &m in &attempt.left {
         let system = members[m].idx();
         let bench = run.bench(&members[m].up);
-        let pool = ClientPool::of_file(&bench, planned, seed);
-        let pool = pool.map_err(|error| Broken::System(system, error))?;
-        let mut lane = Lane::new(system, pool, bench);
+        let clients = StepClients::of_file(&bench, planned, seed);
+        let clients = clients.map_err(|error| Broken::System(system, error))?;
+        let mut lane = Lane::new(system, clients, bench);
         lane.usual_event = attempt.events.get(&system).copied();
         lanes.push(lane);
     }

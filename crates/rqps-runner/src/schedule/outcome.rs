@@ -8,7 +8,7 @@ use crate::journal::{Journal, engine_state};
 use crate::run_context::RunContext;
 use crate::schedule::failed_step;
 use crate::schedule::settle::settle;
-use crate::system::Up;
+use crate::system::RunningSystem;
 use crate::system_state::{Member, SystemState};
 
 /// An error with the step that it happened in.
@@ -19,7 +19,7 @@ pub(crate) fn in_step(run: &RunContext<'_>, step: StepIdx, error: anyhow::Error)
 /// What came of a step on a system: done, failed by its own fault, or an error that ends the run.
 pub(crate) fn outcome(
     run: &RunContext<'_>,
-    up: &mut Up,
+    up: &mut RunningSystem,
     step: StepIdx,
     measured: Result<()>,
 ) -> Result<StepOutcome> {

@@ -7,7 +7,7 @@ use crate::journal::Journal;
 use crate::run_context::RunContext;
 use crate::schedule::profiles::Profiler;
 use crate::schedule::step::one_step;
-use crate::system::Up;
+use crate::system::RunningSystem;
 use crate::system_state::Member;
 
 /// What is said of a server that has ended beside the steps.
@@ -40,7 +40,7 @@ pub(crate) fn pending_steps(
 
 /// An error where a server has ended while stacks were recorded, which tells of no server: it would
 /// cost the next step.
-fn is_there(run: &RunContext<'_>, up: &mut Up) -> Result<()> {
+fn is_there(run: &RunContext<'_>, up: &mut RunningSystem) -> Result<()> {
     ensure!(!may_have_lost_servers(run) || up.answers(), GONE);
     Ok(())
 }

@@ -4,8 +4,8 @@ use anyhow::Result;
 use rqps_model::{Slice, StepIdx, StepKind};
 
 use crate::engine::blocks::{Blocks, Lane};
+use crate::engine::clients::StepClients;
 use crate::engine::cut::{Cut, Done};
-use crate::engine::pool::ClientPool;
 use crate::engine::waiting::Waiting;
 use crate::failure::Broken;
 use crate::journal::Journal;
@@ -103,12 +103,12 @@ fn alone(
     let planned = run.step(step);
     let seed = run.seed_of(step);
     let bench = run.bench(up);
-    let pool = ClientPool::of_file(&bench, planned, seed);
-    let pool = pool.map_err(|error| Broken::System(system, error))?;
+    let clients = StepClients::of_file(&bench, planned, seed);
+    let clients = clients.map_err(|error| Broken::System(system, error))?;
     let waiting = Waiting::new(vec![up.freezer()], up.is_slowed(), run.environment);
     let mut waiting = waiting.map_err(Broken::Run)?;
     carry_out(&mut Blocks {
-        lanes: vec![Lane::new(system, pool, bench)],
+        lanes: vec![Lane::new(system, clients, bench)],
         waiting: &mut waiting,
         planned,
         cut: Cut::of_step(planned, run.plan.schedule),

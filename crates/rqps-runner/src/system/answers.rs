@@ -7,7 +7,7 @@ use rqps_client::{Connection, Error, ErrorClass};
 use rqps_model::Dbms;
 use rqps_server::{Patience, connect, connect_to_keep, idle};
 
-use super::{Local, Up};
+use super::{Local, RunningSystem};
 
 /// How often it looks.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -34,7 +34,7 @@ impl Gone {
     }
 }
 
-impl Up {
+impl RunningSystem {
     /// Whether the server still answers and lets clients in, asked after something failed. When it does not,
     /// this waits for its process to end, which comes a moment after its connections break. One that lost a
     /// process to its memory limit counts as gone: PostgreSQL starts all others anew.

@@ -16,7 +16,7 @@ use rqps_workload::Probe;
 use super::answers::{Gone, ask};
 use super::host::scope;
 use super::silence::Silence;
-use super::{Up, query_plans};
+use super::{RunningSystem, query_plans};
 use crate::system::demands::Subject;
 
 /// How long a server may take over one thing that goes through tables and is not measured: counting rows, a
@@ -26,7 +26,7 @@ const DO_WITHIN: Duration = Duration::from_secs(4 * 3600);
 /// How often an interrupt is looked for while a server is asked for something that may take long.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-impl Up {
+impl RunningSystem {
     /// What the server says it is and runs with.
     pub(crate) fn facts(&mut self) -> Result<RunSystem> {
         self.renew()?;

@@ -7,7 +7,7 @@ use rqps_server::destructive::Scope;
 use rqps_server::guest::{Guest, Maker, Terms, other_schemas};
 use rqps_server::{Dsn, Error};
 
-use super::{Data, Local, Start, Up};
+use super::{Data, Local, RunningSystem, Start};
 use crate::Plan;
 use crate::environment::Environment;
 use crate::event::{Event, Listener};
@@ -69,7 +69,7 @@ pub(super) fn is_in_use(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(Error::Refused(Refusal::SchemaInUse { .. })))
 }
 
-impl Up {
+impl RunningSystem {
     /// Drops rqps's schema.
     pub(super) fn leave_guest(&mut self) -> Result<()> {
         let Some(guest) = &self.guest else { return Ok(()) };

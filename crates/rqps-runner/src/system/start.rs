@@ -11,7 +11,7 @@ pub(crate) enum Data {
     Look,
     /// New ones for a moment: somebody else's server, too, is asked for a schema, to see that it gives one.
     Try,
-    /// Those that an attempt at the same run has left ([`Up::leave`](super::Up::leave), or the death of rqps).
+    /// Those that an attempt at the same run has left ([`RunningSystem::leave`](super::RunningSystem::leave), or the death of rqps).
     Left,
 }
 

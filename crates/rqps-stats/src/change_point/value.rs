@@ -1,7 +1,7 @@
 //! A value of a series and how far it may be off: by the noise of its blocks and by what a start of
 //! the servers draws.
 //!
-//! A start of a server draws a memory layout that all its blocks share ([`crate::restarts`]), so that
+//! A start of a server draws a memory layout that all its blocks share ([`crate::starts`]), so that
 //! blocks alone say too little of how far values of two runs lie apart where nothing changed. Ratios
 //! of one run share the starts of their base.
 
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use rqps_model::Estimate;
 
-use crate::restarts::Restarted;
+use crate::starts::StartsEstimate;
 use crate::{CONFIDENCE, student};
 
 /// Standard deviation of a ratio's logarithm from start to start that is assumed where it was not
@@ -89,7 +89,7 @@ pub enum Starts {
 impl Uncertainty {
     /// That of a ratio; `None` without an interval.
     #[must_use]
-    pub fn of_ratio(found: &Restarted) -> Option<Self> {
+    pub fn of_ratio(found: &StartsEstimate) -> Option<Self> {
         let by_interval = found.tested.error()?.powi(2);
         let (Some(error), Some(start_sd)) = (found.error, found.start_sd) else {
             let df = found.tested.df?;
@@ -197,7 +197,7 @@ fn groups(before: &[Value], after: &[Value]) -> Vec<Group> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::restarts::of_starts;
+    use crate::starts::of_starts;
 
     const ASSUMED: Uncertainty = Uncertainty { blocks: 1e-4, df: 5.0, starts: Starts::Assumed };
 

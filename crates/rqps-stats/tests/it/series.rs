@@ -3,7 +3,7 @@
 use rqps_stats::change_point::{Method, Uncertainty, Value, change_points};
 use rqps_stats::drift::{DRIFT_P, drift};
 use rqps_stats::random::Random;
-use rqps_stats::restarts::of_starts;
+use rqps_stats::starts::of_starts;
 
 use crate::simulate::{Shape, blocks};
 use crate::{assert_documented, percent};

@@ -1,7 +1,7 @@
-//! Coverage over restarts of the servers.
+//! Coverage over starts of the servers.
 
 use rqps_stats::random::Random;
-use rqps_stats::restarts::of_starts;
+use rqps_stats::starts::of_starts;
 
 use crate::simulate::{Shape, blocks};
 use crate::{assert_documented, percent};
@@ -31,7 +31,7 @@ fn measured(sizes: &[usize], shape: Shape, start_sd: f64) -> (f64, f64) {
 }
 
 #[test]
-fn coverage_over_restarts() {
+fn coverage_over_starts() {
     let mut rows = Vec::new();
     let cases: [(&str, &[usize], Shape); 9] = [
         ("1", &[12], Shape::Normal),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::control::Control;
 use super::locate::locate;
 use super::progress::{End, Progress};
-use super::threads::{Crew, Stage, Task, start};
+use super::threads::{ClientPool, Stage, Task, start};
 use crate::Error;
 use crate::console::Level;
 use crate::lua::{SYSBENCH_VERSION, Script, State, install, retire};
@@ -105,8 +105,8 @@ impl Command {
         self.state.command(name)?.map_err(failed).map(|()| 0)
     }
 
-    fn crew(&self, task: Task) -> Crew {
-        Crew {
+    fn pool(&self, task: Task) -> ClientPool {
+        ClientPool {
             settings: Arc::clone(&self.settings),
             control: Arc::clone(&self.control),
             script: Arc::clone(&self.script),
@@ -119,9 +119,9 @@ impl Command {
     fn in_parallel(&self, name: &str) -> Result<u8, Error> {
         let console = &self.settings.console;
         console.say("Initializing worker threads...\n\n");
-        let crew = self.crew(Task::Command(name.to_owned()));
-        let threads = start(&crew)?;
-        crew.stage.go();
+        let pool = self.pool(Task::Command(name.to_owned()));
+        let threads = start(&pool)?;
+        pool.stage.go();
         for thread in threads {
             // A thread that panicked has failed; the panic itself was printed.
             if thread.join().is_err() {
@@ -141,13 +141,13 @@ impl Command {
         let console = &self.settings.console;
         console.say(&crate::report::options(&self.settings));
         console.say("Initializing worker threads...\n\n");
-        let crew = self.crew(Task::Events);
-        let threads = start(&crew)?;
+        let pool = self.pool(Task::Events);
+        let threads = start(&pool)?;
         let n_threads = self.settings.n_threads;
-        let in_time = crew.stage.wait_ready(n_threads, self.settings.init_timeout);
-        if !in_time || crew.stage.n_not_begun() > 0 {
+        let in_time = pool.stage.wait_ready(n_threads, self.settings.init_timeout);
+        if !in_time || pool.stage.n_not_begun() > 0 {
             self.control.fail();
-            crew.stage.go();
+            pool.stage.go();
             if self.control.has_lost_statements() {
                 return Err(Error::Told);
             }
@@ -159,7 +159,7 @@ impl Command {
             }));
         }
         console.say("Threads started!\n\n");
-        let mut progress = Progress::new(&self.settings, &self.control, &crew.stage, &self.state);
+        let mut progress = Progress::new(&self.settings, &self.control, &pool.stage, &self.state);
         let end = progress.follow()?;
         if self.control.has_failed() {
             self.call_done();

@@ -22,7 +22,7 @@ pub(super) enum Task {
 
 /// What every thread needs.
 #[derive(Debug, Clone)]
-pub(super) struct Crew {
+pub(super) struct ClientPool {
     pub(super) settings: Arc<Settings>,
     pub(super) control: Arc<Control>,
     pub(super) script: Arc<Script>,
@@ -104,20 +104,20 @@ impl Stage {
     }
 }
 
-/// Starts a crew's threads.
+/// Starts a client pool's threads.
 ///
 /// # Errors
 /// When the system has no thread left.
-pub(super) fn start(crew: &Crew) -> Result<Vec<JoinHandle<()>>, Error> {
+pub(super) fn start(pool: &ClientPool) -> Result<Vec<JoinHandle<()>>, Error> {
     let mut threads = Vec::new();
-    for tid in 0..crew.settings.n_threads {
-        let own = crew.clone();
+    for tid in 0..pool.settings.n_threads {
+        let own = pool.clone();
         let thread = Builder::new().name(format!("client-{tid}")).spawn(move || own.run(tid));
         match thread {
             Ok(thread) => threads.push(thread),
             Err(error) => {
-                crew.control.fail();
-                crew.stage.go();
+                pool.control.fail();
+                pool.stage.go();
                 return Err(Error::Fatal(format!("thread {tid} could not be started: {error}")));
             }
         }
@@ -125,7 +125,7 @@ pub(super) fn start(crew: &Crew) -> Result<Vec<JoinHandle<()>>, Error> {
     Ok(threads)
 }
 
-impl Crew {
+impl ClientPool {
     /// A worker for thread `tid`, with a stream of random numbers of its own.
     fn worker(&self, tid: usize) -> Option<Worker> {
         let tally = Arc::clone(self.control.tallies.get(tid)?);

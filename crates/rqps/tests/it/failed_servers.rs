@@ -280,7 +280,7 @@ fn a_server_that_does_not_start_again_is_left_out_and_the_others_are_measured() 
     let bench = Bench::that_makes_data();
     let (_trees, programs) = plan_with_own(&bench);
     let text = fs::read_to_string(bench.path("plan.toml")).unwrap();
-    bench.write("plan.toml", &format!("{text}restarts = 2\n"));
+    bench.write("plan.toml", &format!("{text}starts = 2\n"));
     let mut running = bench.spawn(&["run", "plan.toml"]);
     let id = running.run_id();
     // All are up, and something is measured.

@@ -93,8 +93,6 @@ mod redact;
 #[cfg(test)]
 mod refusals;
 #[cfg(test)]
-mod restarts;
-#[cfg(test)]
 mod serve;
 #[cfg(test)]
 mod serve_browser;
@@ -102,6 +100,8 @@ mod serve_browser;
 mod serve_live;
 #[cfg(test)]
 mod signals;
+#[cfg(test)]
+mod starts;
 #[cfg(test)]
 mod stopped_servers;
 #[cfg(test)]

@@ -8,15 +8,15 @@ use rqps_model::{Slice, Stream, SystemIdx, Usage};
 
 use super::Measured;
 use crate::engine::bench::Bench;
+use crate::engine::clients::{RoleSpec, StepClients};
 use crate::engine::handicap::Handicap;
 use crate::engine::marks;
-use crate::engine::pool::{ClientPool, RoleSpec};
 use crate::engine::window::{Seen, Window, slice_of};
 
 /// One system of a step.
 pub(crate) struct Lane<'a> {
     pub(crate) system: SystemIdx,
-    pub(crate) pool: ClientPool,
+    pub(crate) clients: StepClients,
     pub(crate) bench: Bench<'a>,
     /// The usual time of an event, where it has been warmed up for the step.
     pub(crate) usual_event: Option<Duration>,
@@ -45,15 +45,15 @@ pub(super) struct LaneBlock<'a> {
 }
 
 impl<'a> Lane<'a> {
-    pub(crate) fn new(system: SystemIdx, pool: ClientPool, bench: Bench<'a>) -> Self {
-        Self { system, pool, bench, usual_event: None, is_on_clock: false }
+    pub(crate) fn new(system: SystemIdx, clients: StepClients, bench: Bench<'a>) -> Self {
+        Self { system, clients, bench, usual_event: None, is_on_clock: false }
     }
 
     /// What is shown of it while a block goes on: the queries and the time up to now. Of the Insert Benchmark,
     /// operations.
     pub(super) fn shown(&self, part: &LaneBlock<'_>) -> (usize, u64, u64) {
         let Some(first) = part.tallies.first() else { return (self.system.0, 0, 0) };
-        let has_roles = self.pool.roles.iter().any(|spec| spec.role.is_some());
+        let has_roles = self.clients.roles.iter().any(|spec| spec.role.is_some());
         let n = if has_roles { first.n_operations } else { first.n_queries };
         (self.system.0, n, first.duration_ns())
     }
@@ -62,7 +62,7 @@ impl<'a> Lane<'a> {
 impl<'a> LaneBlock<'a> {
     /// Begins a block; `orders` are those of any of its slices.
     pub(super) fn open(lane: &Lane<'a>, orders: &[Order]) -> Result<Self> {
-        lane.pool.placed.renew()?;
+        lane.clients.placed.renew()?;
         let window = Window::open(&lane.bench)?;
         let tallies = orders.iter().map(Tally::empty).collect();
         Ok(Self { window, tallies, usage: None, whole_operations: 0 })
@@ -92,9 +92,9 @@ impl<'a> LaneBlock<'a> {
         let usage = usage.unwrap_or_default().with_rest_of(&seen.usage);
         let (main, others) = tallies.split_first().context("a step without clients")?;
         let all: Vec<&Tally> = tallies.iter().collect();
-        let mut marks = marks::of_slice(&all, &usage, clients.max(lane.pool.n_clients()));
-        marks.extend(lane.pool.handicap.iter().filter_map(Handicap::mark));
-        let streams = lane.pool.roles.iter().skip(1).zip(others);
+        let mut marks = marks::of_slice(&all, &usage, clients.max(lane.clients.n_clients()));
+        marks.extend(lane.clients.handicap.iter().filter_map(Handicap::mark));
+        let streams = lane.clients.roles.iter().skip(1).zip(others);
         let streams = streams.filter_map(|(spec, tally)| stream_of(spec, tally)).collect();
         let slice = slice_of(main, idx, seed, Seen { usage, ..seen }, marks);
         Ok(Slice { streams, ..slice })

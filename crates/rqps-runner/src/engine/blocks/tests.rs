@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use rqps_client::{Connect as _, NullConnection, Outcome};
-use rqps_load::{Crew, Member};
+use rqps_load::{ClientPool, Member};
 use rqps_model::{Dbms, SystemIdx};
 use rqps_sample::{Background, Sampler, Target};
 use rqps_server::Patience;
@@ -13,9 +13,9 @@ use rqps_workload::{EventError, Worker};
 use super::*;
 use crate::PlanFile;
 use crate::engine::bench;
+use crate::engine::clients::{Placed, RoleSpec, StepClients};
 use crate::engine::counted::Counted;
 use crate::engine::cut::TimedCut;
-use crate::engine::pool::{ClientPool, Placed, RoleSpec};
 use crate::environment::Environment;
 use crate::system::null_endpoint;
 
@@ -81,14 +81,14 @@ impl Worker<NullConnection> for Slow {
     }
 }
 
-fn pool(worker: &Slow, planned: &PlannedStep) -> ClientPool {
+fn clients(worker: &Slow, planned: &PlannedStep) -> StepClients {
     let connection = NullConnection::connect(&null_endpoint()).unwrap();
     let member = Member { connection, worker: worker.clone(), cpus: Vec::new(), role: 0 };
-    let crew = Crew::start(vec![member]).unwrap();
+    let pool = ClientPool::start(vec![member]).unwrap();
     let (_, _, events_per_s) = planned.of_file().unwrap();
     let role = RoleSpec { role: None, clients: 1, events_per_s, rows_per_s: None };
-    ClientPool {
-        crew,
+    StepClients {
+        pool,
         roles: vec![role],
         handicap: None,
         placed: Placed::default(),
@@ -158,7 +158,7 @@ impl Bench {
                 patience: Patience::default(),
                 handicap: 0.0,
             };
-            let mut lane = Lane::new(SystemIdx(idx), pool(workers[idx], planned), bench);
+            let mut lane = Lane::new(SystemIdx(idx), clients(workers[idx], planned), bench);
             lane.usual_event = self.warm.contains(&idx).then_some(Duration::ZERO);
             lane
         };

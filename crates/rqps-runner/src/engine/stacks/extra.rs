@@ -12,8 +12,8 @@ use rqps_load::{Control, Live, Stop, Turn};
 
 use super::record::{Recorded, Recording, Wanted};
 use crate::engine::bench::Bench;
+use crate::engine::clients::StepClients;
 use crate::engine::cut::ALONE;
-use crate::engine::pool::ClientPool;
 use crate::engine::waiting::Waiting;
 use crate::event::{Event, Listener};
 use crate::plan::seed::{mix, shuffled};
@@ -32,7 +32,7 @@ pub(crate) struct Side<'a> {
     pub(crate) bench: Bench<'a>,
     /// The server's first process.
     pub(crate) server: i32,
-    pub(crate) pool: ClientPool,
+    pub(crate) clients: StepClients,
 }
 
 /// A step that is recorded.
@@ -100,13 +100,13 @@ impl Extra<'_> {
 
     /// Warms up a member's connections and gets ready to record it.
     fn begin<'m>(&self, mut side: Side<'m>, listen: &mut Listener<'_>) -> UnderWay<'m> {
-        let Side { server, pool, .. } = &mut side;
-        let orders = pool.orders(Stop::Time(WARM_UP), ALONE, mix(self.seed, 0));
+        let Side { server, clients, .. } = &mut side;
+        let orders = clients.orders(Stop::Time(WARM_UP), ALONE, mix(self.seed, 0));
         let mut show = |live: Live| self.show(Duration::ZERO, live, listen);
-        let warm = pool.crew.run_roles(&orders, &mut |_| {}, &mut show);
+        let warm = clients.pool.run_roles(&orders, &mut |_| {}, &mut show);
         let recording = warm.map_err(anyhow::Error::from).and_then(|_| {
-            pool.placed.renew()?;
-            Recording::start(*server, &pool.serving, self.wanted, self.temp)
+            clients.placed.renew()?;
+            Recording::start(*server, &clients.serving, self.wanted, self.temp)
         });
         UnderWay { side, recording, spent_ns: 0, is_on_clock: false }
     }
@@ -135,7 +135,7 @@ impl Extra<'_> {
                 let is_last = side.spent_ns + ns(SLICE) >= enough_ns;
                 let is_first = !std::mem::replace(&mut side.is_on_clock, true);
                 let turn = Turn { is_first, is_last };
-                let orders = side.side.pool.orders(Stop::Time(SLICE), turn, seed);
+                let orders = side.side.clients.orders(Stop::Time(SLICE), turn, seed);
                 waiting.only_uncounted(side.side.at)?;
                 let before = Duration::from_nanos(side.spent_ns);
                 let mut show = |live: Live| {
@@ -143,8 +143,8 @@ impl Extra<'_> {
                     self.show(before, live, listen)
                 };
                 let mut spent_ns = side.spent_ns;
-                side.on(|recording, Side { bench, pool, .. }| {
-                    spent_ns = recording.slice(pool, &orders, bench, &mut show)?;
+                side.on(|recording, Side { bench, clients, .. }| {
+                    spent_ns = recording.slice(clients, &orders, bench, &mut show)?;
                     Ok(())
                 });
                 side.spent_ns = spent_ns;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use rqps_load::{Control, CrewError, Edge, Order, Tally};
+use rqps_load::{ClientPoolError, Control, Edge, Order, Tally};
 use rqps_model::{Sample, StepIdx, SystemIdx, Usage};
 use rqps_sample::{End, WaitSampler, Waits};
 use rqps_server::process;
@@ -19,8 +19,8 @@ use super::ability::Ability;
 use super::counting::Counting;
 use super::perf::{How, Recorder, read};
 use crate::engine::bench::Bench;
+use crate::engine::clients::StepClients;
 use crate::engine::handicap::Handicap;
-use crate::engine::pool::ClientPool;
 
 /// How the name of perf's directory begins.
 const PREFIX: &str = "rqps-stacks-";
@@ -125,13 +125,13 @@ impl Recording {
     /// together, ns. Its threads are looked at while it lasts.
     pub(super) fn slice(
         &mut self,
-        pool: &mut ClientPool,
+        clients: &mut StepClients,
         orders: &[Order],
         bench: &Bench<'_>,
         show: &mut dyn FnMut(rqps_load::Live) -> Control,
     ) -> Result<u64> {
         let (mut first, mut last) = (None, None);
-        let ClientPool { crew, handicap, .. } = pool;
+        let StepClients { pool, handicap, .. } = clients;
         let (waits, handicap) = (&self.waits, handicap.as_ref());
         let mut edge = |edge| {
             match edge {
@@ -146,7 +146,7 @@ impl Recording {
             }
             handicap.iter().for_each(|handicap| handicap.edge(edge));
         };
-        let result: Result<Vec<Tally>, CrewError> = crew.run_roles(orders, &mut edge, show);
+        let result: Result<Vec<Tally>, ClientPoolError> = pool.run_roles(orders, &mut edge, show);
         waits.iter().for_each(WaitSampler::pause);
         let ended = handicap.map_or(Ok(()), Handicap::end);
         // A server that has died is the reason of both, and the clients say so.

@@ -9,8 +9,8 @@ use rqps_workload::insert::{Pair, Work};
 use super::Recording;
 use super::check::{check_step, interrupted};
 use crate::engine::blocks::{Blocks, Lane};
+use crate::engine::clients::StepClients;
 use crate::engine::cut::{Cut, Done};
-use crate::engine::pool::ClientPool;
 use crate::engine::waiting::{RAN_ON, Waiting};
 use crate::failure::Broken;
 use crate::journal::Journal;
@@ -57,9 +57,9 @@ pub(super) fn measure(
     for member in &*members {
         let bench = run.bench(&member.up);
         let schema = run.schema(member.idx(), args);
-        let pool = ClientPool::of_insert(&bench, planned, &schema, seed);
-        let pool = pool.map_err(|error| Broken::System(member.idx(), error))?;
-        lanes.push(Lane::new(member.idx(), pool, bench));
+        let clients = StepClients::of_insert(&bench, planned, &schema, seed);
+        let clients = clients.map_err(|error| Broken::System(member.idx(), error))?;
+        lanes.push(Lane::new(member.idx(), clients, bench));
     }
     let freezers = members.iter().map(|member| member.up.freezer()).chain(others).collect();
     let is_slowed = members.iter().any(|member| member.up.is_slowed());
@@ -73,30 +73,30 @@ pub(super) fn measure(
         blocks.run(done, &mut Unrecorded(journal))
     };
     // The clients end here, so that nothing is inserted while rows are counted.
-    let pools: Vec<ClientPool> = blocks.lanes.into_iter().map(|lane| lane.pool).collect();
+    let all_clients: Vec<StepClients> = blocks.lanes.into_iter().map(|lane| lane.clients).collect();
     if waiting.gave_up() {
         journal.note(&format!("{}: {RAN_ON}", planned.info.name));
     }
     if let Err(broken) = result {
         waiting.thaw();
         // What the others did before one failed stays in their tables.
-        for (member, pool) in members.iter_mut().zip(pools) {
-            drop(pool.crew);
-            member.state.tables.exchange(args, pool.pairs.iter().map(|pair| pair.rows()));
+        for (member, clients) in members.iter_mut().zip(all_clients) {
+            drop(clients.pool);
+            member.state.tables.exchange(args, clients.pairs.iter().map(|pair| pair.rows()));
         }
         return Err(broken);
     }
     if is_kept {
         members.iter_mut().for_each(|member| member.state.measured_step = Some(step));
     }
-    look_behind(run, journal, members, Behind { step, is_kept, pools, waiting })
+    look_behind(run, journal, members, Behind { step, is_kept, all_clients, waiting })
 }
 
 /// What is left of a step behind its last block.
 struct Behind {
     step: StepIdx,
     is_kept: bool,
-    pools: Vec<ClientPool>,
+    all_clients: Vec<StepClients>,
     waiting: Waiting,
 }
 
@@ -108,14 +108,14 @@ fn look_behind(
     members: &mut [&mut Member<'_>],
     behind: Behind,
 ) -> Result<(), Broken> {
-    let Behind { step, is_kept, pools, mut waiting } = behind;
+    let Behind { step, is_kept, all_clients, mut waiting } = behind;
     let mut failed = None;
     let mut all_pairs: Vec<Vec<Arc<Pair>>> = Vec::new();
-    for (at, pool) in pools.into_iter().enumerate() {
+    for (at, clients) in all_clients.into_iter().enumerate() {
         // What is left to do is read at once, with the others stopped, who have as much left.
         waiting.only(at).map_err(Broken::Run)?;
-        all_pairs.push(pool.pairs);
-        drop(pool.crew);
+        all_pairs.push(clients.pairs);
+        drop(clients.pool);
         if is_kept {
             let system = members[at].idx();
             match members[at].up.debt() {

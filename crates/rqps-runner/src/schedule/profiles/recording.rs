@@ -7,7 +7,7 @@ use rqps_model::{StepIdx, SystemIdx};
 use rqps_stacks::profile::Unwind;
 
 use super::Profiler;
-use crate::engine::pool::ClientPool;
+use crate::engine::clients::StepClients;
 use crate::engine::stacks::extra::{Extra, Side};
 use crate::engine::stacks::record::{Recorded, Wanted};
 use crate::engine::stacks::unwind::{better, wants_tables};
@@ -120,9 +120,9 @@ impl Profiler {
             let up = &members[at].up;
             let server = up.server_pid().context("the server is not rqps's own")?;
             let bench = run.bench(up);
-            let pool = ClientPool::without_checks(&bench, planned, seed);
-            failed.push(pool.as_ref().err().map(|error| anyhow::anyhow!("{error:#}")));
-            sides.extend(pool.ok().map(|pool| Side { at, bench, server, pool }));
+            let clients = StepClients::without_checks(&bench, planned, seed);
+            failed.push(clients.as_ref().err().map(|error| anyhow::anyhow!("{error:#}")));
+            sides.extend(clients.ok().map(|clients| Side { at, bench, server, clients }));
         }
         let freezers = members.iter().map(|member| member.up.freezer()).collect();
         let mut waiting = Waiting::new(freezers, false, run.environment)?;

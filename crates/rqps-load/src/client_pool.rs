@@ -60,7 +60,7 @@ pub enum Edge {
 
 /// Why a slice has no result.
 #[derive(Debug, thiserror::Error)]
-pub enum CrewError {
+pub enum ClientPoolError {
     /// A client failed.
     #[error("client {client_idx}")]
     Client {
@@ -98,7 +98,7 @@ pub enum CrewError {
 
 /// One thread per client, each with its open connection.
 #[derive(Debug)]
-pub struct Crew {
+pub struct ClientPool {
     tasks: Vec<Sender<Task>>,
     answers: Receiver<Answer>,
     threads: Vec<JoinHandle<()>>,
@@ -110,12 +110,12 @@ pub struct Crew {
     past: Duration,
 }
 
-impl Crew {
+impl ClientPool {
     /// Starts a thread for each member.
     ///
     /// # Errors
     /// When a thread cannot be started or pinned, or a socket cannot be duplicated.
-    pub fn start<C, W>(members: Vec<Member<C, W>>) -> Result<Self, CrewError>
+    pub fn start<C, W>(members: Vec<Member<C, W>>) -> Result<Self, ClientPoolError>
     where
         C: Connection + 'static,
         W: Worker<C> + 'static,
@@ -129,7 +129,7 @@ impl Crew {
         });
         let (answer, answers) = channel();
         let roles: Vec<usize> = members.iter().map(|member| member.role).collect();
-        let mut crew = Self {
+        let mut pool = Self {
             tasks: Vec::new(),
             answers,
             threads: Vec::new(),
@@ -139,13 +139,13 @@ impl Crew {
             past: Duration::ZERO,
         };
         for (client_idx, member) in members.into_iter().enumerate() {
-            let share = crew.share_of(client_idx);
+            let share = pool.share_of(client_idx);
             let breaker = member
                 .connection
                 .breaker()
-                .map_err(|source| CrewError::Client { client_idx, source: source.into() })?;
+                .map_err(|source| ClientPoolError::Client { client_idx, source: source.into() })?;
             let (task, tasks) = channel();
-            let shared = Arc::clone(&crew.shared);
+            let shared = Arc::clone(&pool.shared);
             let answer = answer.clone();
             let (ready, pinned) = channel();
             let thread = std::thread::Builder::new()
@@ -160,16 +160,16 @@ impl Crew {
                         serve(member, share, (&tasks, &answer), &shared);
                     }
                 })
-                .map_err(|source| CrewError::Thread { client_idx, source })?;
-            crew.tasks.push(task);
-            crew.threads.push(thread);
-            crew.breakers.push(breaker);
+                .map_err(|source| ClientPoolError::Thread { client_idx, source })?;
+            pool.tasks.push(task);
+            pool.threads.push(thread);
+            pool.breakers.push(breaker);
             pinned
                 .recv()
-                .map_err(|_| CrewError::Vanished { client_idx })?
-                .map_err(|source| CrewError::Thread { client_idx, source })?;
+                .map_err(|_| ClientPoolError::Vanished { client_idx })?
+                .map_err(|source| ClientPoolError::Thread { client_idx, source })?;
         }
-        Ok(crew)
+        Ok(pool)
     }
 
     /// The kernel's ids of the client threads.
@@ -189,16 +189,16 @@ impl Crew {
         }
     }
 
-    /// Runs one slice on all clients, which have one role: see [`Crew::run_roles`].
+    /// Runs one slice on all clients, which have one role: see [`ClientPool::run_roles`].
     ///
     /// # Errors
-    /// As [`Crew::run_roles`].
+    /// As [`ClientPool::run_roles`].
     pub fn run(
         &mut self,
         order: &Order,
         edge: &mut dyn FnMut(Edge),
         show: &mut dyn FnMut(Live) -> Control,
-    ) -> Result<Tally, CrewError> {
+    ) -> Result<Tally, ClientPoolError> {
         let tallies = self.run_roles(&[*order], edge, show)?;
         Ok(tallies.into_iter().next().unwrap_or_else(|| Tally::for_order(order)))
     }
@@ -215,9 +215,9 @@ impl Crew {
         orders: &[Order],
         edge: &mut dyn FnMut(Edge),
         show: &mut dyn FnMut(Live) -> Control,
-    ) -> Result<Vec<Tally>, CrewError> {
+    ) -> Result<Vec<Tally>, ClientPoolError> {
         if let Some(&role) = self.roles.iter().find(|role| **role >= orders.len()) {
-            return Err(CrewError::NoOrder { role });
+            return Err(ClientPoolError::NoOrder { role });
         }
         self.shared.stop.store(false, Ordering::Relaxed);
         if !orders.iter().any(|order| order.pace.goes_on()) {
@@ -241,14 +241,14 @@ impl Crew {
                         Ok(tally) => tallies[client_idx] = Some(tally),
                         Err(source) => {
                             // A connection that we broke off ourselves is not the reason.
-                            failure.get_or_insert(CrewError::Client { client_idx, source });
+                            failure.get_or_insert(ClientPoolError::Client { client_idx, source });
                             self.ask_to_stop(&mut stopping);
                         }
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     if show(self.live(start)) == Control::Stop {
-                        failure.get_or_insert(CrewError::Stopped);
+                        failure.get_or_insert(ClientPoolError::Stopped);
                         self.ask_to_stop(&mut stopping);
                     }
                     if stopping.is_some_and(|since| since.elapsed() > STOP_GRACE) {
@@ -258,13 +258,13 @@ impl Crew {
                     for (client_idx, thread) in self.threads.iter().enumerate() {
                         if is_awaited[client_idx] && thread.is_finished() {
                             is_awaited[client_idx] = false;
-                            failure.get_or_insert(CrewError::Vanished { client_idx });
+                            failure.get_or_insert(ClientPoolError::Vanished { client_idx });
                             self.ask_to_stop(&mut stopping);
                         }
                     }
                 }
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(failure.unwrap_or(CrewError::Vanished { client_idx: first }));
+                    return Err(failure.unwrap_or(ClientPoolError::Vanished { client_idx: first }));
                 }
             }
         }
@@ -287,7 +287,7 @@ impl Crew {
     }
 
     /// Lets every thread make room for what it will count, and waits until all have.
-    fn make_ready(&self, orders: &[Order]) -> Result<(), CrewError> {
+    fn make_ready(&self, orders: &[Order]) -> Result<(), ClientPoolError> {
         self.tell_all(|client_idx| Task::Prepare(orders[self.roles[client_idx]], self.past))?;
         let mut is_ready = vec![false; self.tasks.len()];
         while let Some(first) = is_ready.iter().position(|&ready| !ready) {
@@ -295,15 +295,15 @@ impl Crew {
                 Ok(Answer { client_idx, .. }) => is_ready[client_idx] = true,
                 // A thread that ended by a panic says nothing.
                 Err(RecvTimeoutError::Timeout) if !self.threads[first].is_finished() => {}
-                Err(_) => return Err(CrewError::Vanished { client_idx: first }),
+                Err(_) => return Err(ClientPoolError::Vanished { client_idx: first }),
             }
         }
         Ok(())
     }
 
-    fn tell_all(&self, task: impl Fn(usize) -> Task) -> Result<(), CrewError> {
+    fn tell_all(&self, task: impl Fn(usize) -> Task) -> Result<(), ClientPoolError> {
         for (client_idx, thread) in self.tasks.iter().enumerate() {
-            thread.send(task(client_idx)).map_err(|_| CrewError::Vanished { client_idx })?;
+            thread.send(task(client_idx)).map_err(|_| ClientPoolError::Vanished { client_idx })?;
         }
         Ok(())
     }
@@ -328,7 +328,7 @@ impl Crew {
     }
 }
 
-impl Drop for Crew {
+impl Drop for ClientPool {
     fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
         self.tasks.clear();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use rqps_client::{AnyConnection, Connection as _};
-use rqps_load::{Crew, Member, Order, Pace, Stop, Turn};
+use rqps_load::{ClientPool, Member, Order, Pace, Stop, Turn};
 use rqps_model::{Figure, Placement, Role, StepKind};
 use rqps_server::{process, threads};
 use rqps_workload::insert::{Pair, Schema};
@@ -21,8 +21,8 @@ use crate::plan::steps::PlannedStep;
 pub(crate) use insert::reset_sequence;
 
 /// The clients of a step on one system.
-pub(crate) struct ClientPool {
-    pub(crate) crew: Crew,
+pub(crate) struct StepClients {
+    pub(crate) pool: ClientPool,
     /// One for each role, in the order of their numbers; the first one's work is the step's figure.
     pub(crate) roles: Vec<RoleSpec>,
     /// What stops the threads that serve them now and then.
@@ -56,12 +56,12 @@ impl RoleSpec {
     }
 }
 
-impl ClientPool {
+impl StepClients {
     /// The clients of a step that is read from a suite file.
     pub(crate) fn of_file(bench: &Bench<'_>, planned: &PlannedStep, seed: u64) -> Result<Self> {
         let (step, args, _) = planned.of_file()?;
         let program = Program::compile(step, args, bench.dbms)?;
-        pool_of(bench, planned, &program, seed)
+        clients_of(bench, planned, &program, seed)
     }
 
     /// The same for when the steps after it have changed its tables: no number of rows is looked at.
@@ -72,7 +72,7 @@ impl ClientPool {
     ) -> Result<Self> {
         let (step, args, _) = planned.of_file()?;
         let program = Program::compile(step, args, bench.dbms)?.without_checks();
-        pool_of(bench, planned, &program, seed)
+        clients_of(bench, planned, &program, seed)
     }
 
     /// The clients of a step of the Insert Benchmark, on tables of `schema`.
@@ -133,12 +133,12 @@ impl Placed {
     }
 }
 
-fn pool_of(
+fn clients_of(
     bench: &Bench<'_>,
     planned: &PlannedStep,
     program: &Arc<Program>,
     seed: u64,
-) -> Result<ClientPool> {
+) -> Result<StepClients> {
     place_server(bench, planned.placement)?;
     let (mut members, mut served) = (Vec::new(), Vec::new());
     for client_idx in 0..planned.clients {
@@ -148,21 +148,21 @@ fn pool_of(
     }
     let handicap = Handicap::of(bench, &served, seed)?;
     let placed = Placed::of(bench, planned.placement, &served);
-    let crew = Crew::of_steps(members)?;
-    watch(bench, &served, &crew);
+    let pool = ClientPool::of_steps(members)?;
+    watch(bench, &served, &pool);
     let serving = served.iter().filter_map(|one| one.thread).collect();
     let (_, _, events_per_s) = planned.of_file()?;
     let roles =
         vec![RoleSpec { role: None, clients: planned.clients, events_per_s, rows_per_s: None }];
-    Ok(ClientPool { crew, roles, handicap, placed, serving, pairs: Vec::new() })
+    Ok(StepClients { pool, roles, handicap, placed, serving, pairs: Vec::new() })
 }
 
-/// Has the samplers tell what threads that serve clients, the first ones of the crew, and these clients' own
+/// Has the samplers tell what threads that serve clients, the first ones of the client pool, and these clients' own
 /// threads use and wait for.
-fn watch(bench: &Bench<'_>, served: &[Served], crew: &Crew) {
+fn watch(bench: &Bench<'_>, served: &[Served], pool: &ClientPool) {
     // One that is not known makes their sum unknown.
     let threads: Option<Vec<i32>> = served.iter().map(|one| one.thread).collect();
-    let clients: Vec<i32> = crew.thread_ids().into_iter().take(served.len()).collect();
+    let clients: Vec<i32> = pool.thread_ids().into_iter().take(served.len()).collect();
     bench.samples.watch(&threads.unwrap_or_default(), &clients);
 }
 

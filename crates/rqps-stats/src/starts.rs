@@ -17,7 +17,7 @@ use crate::{CONFIDENCE, student};
 
 /// A ratio over several starts of the servers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Restarted {
+pub struct StartsEstimate {
     /// The ratio, its interval and p-value; `estimate.n` is the number of blocks.
     pub tested: Tested,
     /// Starts that had blocks.
@@ -52,11 +52,11 @@ struct Start {
 /// make it, so that two starts that happen to agree prove nothing. `None` without blocks, or with a
 /// value that is not finite.
 #[must_use]
-pub fn of_starts(starts: &[Vec<f64>]) -> Option<Restarted> {
+pub fn of_starts(starts: &[Vec<f64>]) -> Option<StartsEstimate> {
     let used: Vec<&Vec<f64>> = starts.iter().filter(|blocks| !blocks.is_empty()).collect();
     if let [only] = used.as_slice() {
         let tested = of_log_ratios(only)?;
-        return Some(Restarted {
+        return Some(StartsEstimate {
             tested,
             starts: 1,
             holds_starts: false,
@@ -69,7 +69,7 @@ pub fn of_starts(starts: &[Vec<f64>]) -> Option<Restarted> {
     let found = random_effects(&measured)?;
     let interval = Some(((found.mean - found.half).exp(), (found.mean + found.half).exp()));
     let estimate = Estimate { point: found.mean.exp(), interval, n: count(n_blocks) };
-    Some(Restarted {
+    Some(StartsEstimate {
         tested: Tested { estimate, p: Some(found.p), df: Some(found.df) },
         starts: count(used.len()),
         holds_starts: true,

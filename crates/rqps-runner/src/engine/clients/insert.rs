@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 use rqps_client::Connection;
-use rqps_load::{Crew, Member};
+use rqps_load::{ClientPool, Member};
 use rqps_model::{Dbms, Engine, Role};
 use rqps_workload::InsertArgs;
 use rqps_workload::insert::{
@@ -12,7 +12,7 @@ use rqps_workload::insert::{
     Work,
 };
 
-use super::{ClientPool, Placed, RoleSpec, connect, place_server, watch};
+use super::{Placed, RoleSpec, StepClients, connect, place_server, watch};
 use crate::engine::bench::Bench;
 use crate::engine::handicap::Handicap;
 use crate::plan::seed::mix;
@@ -58,7 +58,7 @@ pub(super) fn open(
     planned: &PlannedStep,
     schema: &Schema,
     seed: u64,
-) -> Result<ClientPool> {
+) -> Result<StepClients> {
     let Job::Insert { step, args } = &planned.job else {
         bail!("{} is not a step of the Insert Benchmark", planned.info.name);
     };
@@ -126,10 +126,10 @@ pub(super) fn open(
     }
     let handicap = Handicap::of(bench, &served, seed)?;
     let placed = Placed::of(bench, planned.placement, &served);
-    let crew = Crew::of_inserts(members)?;
-    watch(bench, &served[..n_watched(&roles, served.len())], &crew);
+    let pool = ClientPool::of_inserts(members)?;
+    watch(bench, &served[..n_watched(&roles, served.len())], &pool);
     let serving = served.iter().filter_map(|one| one.thread).collect();
-    Ok(ClientPool { crew, roles, handicap, placed, serving, pairs })
+    Ok(StepClients { pool, roles, handicap, placed, serving, pairs })
 }
 
 /// Sets the sequence of a table's ids back to the last one. A session of PostgreSQL draws ids by the

@@ -3,30 +3,30 @@
 use rqps_client::{AnyConnection, MysqlConnection, NullConnection, PostgresConnection};
 use rqps_workload::{InsertWorker, SysbenchWorker, Worker};
 
-use super::{Crew, CrewError, Member};
+use super::{ClientPool, ClientPoolError, Member};
 
-impl Crew {
-    /// [`Crew::start`] for a step of a suite file.
+impl ClientPool {
+    /// [`ClientPool::start`] for a step of a suite file.
     ///
     /// # Errors
-    /// As [`Crew::start`].
+    /// As [`ClientPool::start`].
     pub fn of_steps(
         members: Vec<Member<AnyConnection, SysbenchWorker>>,
-    ) -> Result<Self, CrewError> {
+    ) -> Result<Self, ClientPoolError> {
         Self::of_any(members)
     }
 
     /// The same for a step of the Insert Benchmark.
     ///
     /// # Errors
-    /// As [`Crew::start`].
+    /// As [`ClientPool::start`].
     pub fn of_inserts(
         members: Vec<Member<AnyConnection, InsertWorker>>,
-    ) -> Result<Self, CrewError> {
+    ) -> Result<Self, ClientPoolError> {
         Self::of_any(members)
     }
 
-    fn of_any<W>(members: Vec<Member<AnyConnection, W>>) -> Result<Self, CrewError>
+    fn of_any<W>(members: Vec<Member<AnyConnection, W>>) -> Result<Self, ClientPoolError>
     where
         W: Worker<MysqlConnection> + Worker<PostgresConnection> + Worker<NullConnection> + 'static,
     {

@@ -23,7 +23,7 @@ const PLAN: &str = "
     [schedule]
     mode = 'sequential'
     slices = 1
-    restarts = 4
+    starts = 4
     seed = 7
 ";
 
@@ -71,7 +71,7 @@ const IN_TURNS: &str = "
     [schedule]
     slice = '20ms'
     slices = 2
-    restarts = 2
+    starts = 2
     seed = 7
 ";
 

@@ -104,12 +104,12 @@ impl Worker<NullConnection> for Pairs {
     }
 }
 
-fn crew(workers: Vec<Pairs>) -> Crew {
+fn pool(workers: Vec<Pairs>) -> ClientPool {
     crew_of(workers.into_iter().map(|worker| (worker, 0)).collect())
 }
 
 /// Workers with their roles.
-fn crew_of(workers: Vec<(Pairs, usize)>) -> Crew {
+fn crew_of(workers: Vec<(Pairs, usize)>) -> ClientPool {
     let endpoint = Endpoint {
         address: rqps_client::Address::Unix("/nowhere".into()),
         tls: rqps_client::Tls::Off,
@@ -127,7 +127,7 @@ fn crew_of(workers: Vec<(Pairs, usize)>) -> Crew {
         cpus: Vec::new(),
         role,
     };
-    Crew::start(workers.into_iter().map(member).collect()).unwrap()
+    ClientPool::start(workers.into_iter().map(member).collect()).unwrap()
 }
 
 fn order(pace: Pace, stop: Stop) -> Order {
@@ -136,10 +136,10 @@ fn order(pace: Pace, stop: Stop) -> Order {
 
 #[test]
 fn stops_after_a_number_of_events() {
-    let mut crew = crew(vec![Pairs::new(), Pairs::new(), Pairs::new()]);
+    let mut pool = pool(vec![Pairs::new(), Pairs::new(), Pairs::new()]);
     let order = order(Pace::Closed, Stop::Events(1000));
     for _ in 0..3 {
-        let tally = crew.run(&order, &mut |_| {}, &mut |_| Control::Go).unwrap();
+        let tally = pool.run(&order, &mut |_| {}, &mut |_| Control::Go).unwrap();
         assert_eq!((tally.n_events, tally.n_queries, tally.n_rows), (1000, 2000, 3000));
         assert_eq!(tally.response_times.len(), 1000);
         assert!(tally.errors.is_empty() && tally.lateness.is_none());
@@ -148,9 +148,9 @@ fn stops_after_a_number_of_events() {
 
 #[test]
 fn stops_after_a_time_with_whole_windows() {
-    let mut crew = crew(vec![Pairs::new()]);
+    let mut pool = pool(vec![Pairs::new()]);
     let time = Duration::from_millis(210);
-    let tally = crew
+    let tally = pool
         .run(&order(Pace::Closed, Stop::Time(time)), &mut |_| {}, &mut |_| Control::Go)
         .unwrap();
     assert_eq!(tally.windows.counts.len(), 10);
@@ -164,8 +164,8 @@ fn stops_after_a_time_with_whole_windows() {
 fn counts_deadlocks_and_goes_on() {
     let mut worker = Pairs::new();
     worker.fail_every = 10;
-    let mut crew = crew(vec![worker]);
-    let tally = crew
+    let mut pool = pool(vec![worker]);
+    let tally = pool
         .run(&order(Pace::Closed, Stop::Events(90)), &mut |_| {}, &mut |_| Control::Go)
         .unwrap();
     assert_eq!(tally.n_events, 90);
@@ -177,20 +177,20 @@ fn counts_deadlocks_and_goes_on() {
 fn a_fatal_error_stops_all_clients() {
     let mut bad = Pairs::new();
     bad.fatal_at = 5;
-    let mut crew = crew(vec![Pairs::new(), bad]);
+    let mut pool = pool(vec![Pairs::new(), bad]);
     let hour = Stop::Time(Duration::from_secs(3600));
     let error =
-        crew.run(&order(Pace::Closed, hour), &mut |_| {}, &mut |_| Control::Go).unwrap_err();
-    assert!(matches!(error, CrewError::Client { client_idx: 1, .. }), "{error:?}");
+        pool.run(&order(Pace::Closed, hour), &mut |_| {}, &mut |_| Control::Go).unwrap_err();
+    assert!(matches!(error, ClientPoolError::Client { client_idx: 1, .. }), "{error:?}");
 }
 
 #[test]
 fn the_caller_can_stop() {
-    let mut crew = crew(vec![Pairs::new()]);
+    let mut pool = pool(vec![Pairs::new()]);
     let hour = Stop::Time(Duration::from_secs(3600));
     let error =
-        crew.run(&order(Pace::Closed, hour), &mut |_| {}, &mut |_| Control::Stop).unwrap_err();
-    assert!(matches!(error, CrewError::Stopped));
+        pool.run(&order(Pace::Closed, hour), &mut |_| {}, &mut |_| Control::Stop).unwrap_err();
+    assert!(matches!(error, ClientPoolError::Stopped));
 }
 
 #[test]
@@ -198,10 +198,10 @@ fn response_time_counts_from_the_intended_start() {
     // 200 starts a second and 20 ms each: after 400 ms some 20 were done and 80 were due.
     let mut worker = Pairs::new();
     worker.wait = Duration::from_millis(20);
-    let mut crew = crew(vec![worker]);
+    let mut pool = pool(vec![worker]);
     let pace = Pace::Rate { events_per_s: 200.0 };
     let stop = Stop::Time(Duration::from_millis(400));
-    let tally = crew.run(&order(pace, stop), &mut |_| {}, &mut |_| Control::Go).unwrap();
+    let tally = pool.run(&order(pace, stop), &mut |_| {}, &mut |_| Control::Go).unwrap();
     let lateness = tally.lateness.unwrap();
     assert_eq!(lateness.n_due, 80, "every start that was due is counted");
     assert!(lateness.n_missed >= 55, "{lateness:?}");
@@ -218,13 +218,13 @@ fn once_in_three(mut comes_out: impl FnMut() -> bool) -> bool {
 
 #[test]
 fn a_rate_that_can_be_held_misses_nothing() {
-    let mut crew = crew(vec![Pairs::new(), Pairs::new()]);
+    let mut pool = pool(vec![Pairs::new(), Pairs::new()]);
     let pace = Pace::Rate { events_per_s: 100.0 };
     let stop = Stop::Time(Duration::from_millis(500));
     let mut seen = Vec::new();
     assert!(
         once_in_three(|| {
-            let tally = crew.run(&order(pace, stop), &mut |_| {}, &mut |_| Control::Go).unwrap();
+            let tally = pool.run(&order(pace, stop), &mut |_| {}, &mut |_| Control::Go).unwrap();
             let lateness = tally.lateness.unwrap();
             assert_eq!(lateness.n_due, 50);
             seen.push(lateness.n_missed);
@@ -237,12 +237,12 @@ fn a_rate_that_can_be_held_misses_nothing() {
 
 /// The tallies of `n` slices of 100 ms at 100 starts a second, on one clock.
 fn ongoing(worker: Pairs, n: usize) -> Vec<Tally> {
-    let mut crew = crew(vec![worker]);
+    let mut pool = pool(vec![worker]);
     let slice = |idx| {
         let turn = Turn { is_first: idx == 0, is_last: idx + 1 == n };
         let pace = Pace::Ongoing { events_per_s: 100.0, turn };
         let order = order(pace, Stop::Time(Duration::from_millis(100)));
-        crew.run(&order, &mut |_| {}, &mut |_| Control::Go).unwrap()
+        pool.run(&order, &mut |_| {}, &mut |_| Control::Go).unwrap()
     };
     (0..n).map(slice).collect()
 }
@@ -283,18 +283,18 @@ fn a_clock_that_goes_on_holds_its_rate_over_many_slices() {
 #[test]
 fn a_rate_below_one_start_a_turn_is_held_over_many_turns() {
     for events_per_s in [4.0, 15.0, 104.0] {
-        let mut crew = crew(vec![Pairs::new(), Pairs::new()]);
+        let mut pool = pool(vec![Pairs::new(), Pairs::new()]);
         let mut n = 0;
         for nth in 0..80 {
             let turn = Turn { is_first: nth == 0, is_last: false };
             let pace = Pace::Ongoing { events_per_s, turn };
             let order = order(pace, Stop::Time(Duration::from_millis(20)));
-            let tally = crew.run(&order, &mut |_| {}, &mut |_| Control::Go).unwrap();
+            let tally = pool.run(&order, &mut |_| {}, &mut |_| Control::Go).unwrap();
             n += tally.lateness.unwrap().n_due;
         }
         // On the clock; a host that holds a thread up makes it longer than 1.6 s.
-        assert!(crew.past >= Duration::from_millis(1600));
-        let due = crew.past.as_secs_f64() * events_per_s;
+        assert!(pool.past >= Duration::from_millis(1600));
+        let due = pool.past.as_secs_f64() * events_per_s;
         assert!((n as f64 - due).abs() <= 3.0, "{n} of {due} at {events_per_s}/s");
     }
 }
@@ -302,9 +302,9 @@ fn a_rate_below_one_start_a_turn_is_held_over_many_turns() {
 #[test]
 fn what_a_worker_asks_between_events_is_in_no_response_time() {
     let asks = Duration::from_millis(20);
-    let mut crew = crew(vec![Pairs { asks, ..Pairs::new() }]);
+    let mut pool = pool(vec![Pairs { asks, ..Pairs::new() }]);
     let order = order(Pace::Closed, Stop::Events(20));
-    let tally = crew.run(&order, &mut |_| {}, &mut |_| Control::Go).unwrap();
+    let tally = pool.run(&order, &mut |_| {}, &mut |_| Control::Go).unwrap();
     assert!(tally.duration_ns() >= 20 * 20_000_000, "{} ns", tally.duration_ns());
     // Of all events half at least, however busy the host is.
     let median = tally.response_times.value_at_quantile(0.5);
@@ -313,24 +313,24 @@ fn what_a_worker_asks_between_events_is_in_no_response_time() {
 
 #[test]
 fn a_slice_with_nothing_due_lasts_until_its_end() {
-    let mut crew = crew(vec![Pairs::new()]);
+    let mut pool = pool(vec![Pairs::new()]);
     let pace = Pace::Rate { events_per_s: 1.0 };
     let mut ends = Vec::new();
     let mut edge = |_| ends.push(Instant::now());
     let order = order(pace, Stop::Time(Duration::from_millis(60)));
-    let tally = crew.run(&order, &mut edge, &mut |_| Control::Go).unwrap();
+    let tally = pool.run(&order, &mut edge, &mut |_| Control::Go).unwrap();
     assert_eq!(tally.n_events, 0, "the first is due after half a second");
     assert!(ends[1] - ends[0] >= Duration::from_millis(60), "{:?}", ends[1] - ends[0]);
 }
 
 #[test]
 fn a_wait_for_a_start_that_is_far_away_can_be_stopped() {
-    let mut crew = crew(vec![Pairs::new()]);
+    let mut pool = pool(vec![Pairs::new()]);
     let hour = Stop::Time(Duration::from_secs(3600));
     let pace = Pace::Rate { events_per_s: 0.001 };
     let since = Instant::now();
-    let result = crew.run(&order(pace, hour), &mut |_| {}, &mut |_| Control::Stop);
-    assert!(matches!(result, Err(CrewError::Stopped)), "{result:?}");
+    let result = pool.run(&order(pace, hour), &mut |_| {}, &mut |_| Control::Stop);
+    assert!(matches!(result, Err(ClientPoolError::Stopped)), "{result:?}");
     // The second start is due after 1000 s.
     assert!(since.elapsed() < Duration::from_secs(500));
 }
@@ -338,7 +338,7 @@ fn a_wait_for_a_start_that_is_far_away_can_be_stopped() {
 #[test]
 fn each_role_has_its_order_and_its_tally() {
     let workers = [0, 1, 1, 2].map(|role| (Pairs::new(), role));
-    let mut crew = crew_of(workers.into());
+    let mut pool = crew_of(workers.into());
     let stop = Stop::Time(Duration::from_millis(500));
     let paces =
         [Pace::Closed, Pace::Rate { events_per_s: 100.0 }, Pace::Rate { events_per_s: 20.0 }];
@@ -348,25 +348,25 @@ fn each_role_has_its_order_and_its_tally() {
         shown = live.n_queries;
         Control::Go
     };
-    let tallies = crew.run_roles(&orders, &mut |_| {}, &mut show).unwrap();
+    let tallies = pool.run_roles(&orders, &mut |_| {}, &mut show).unwrap();
     assert!(tallies[0].lateness.is_none() && tallies[0].n_events > 1000, "{:?}", tallies[0]);
     let due = |tally: &Tally| tally.lateness.unwrap().n_due;
     assert_eq!((due(&tallies[1]), due(&tallies[2])), (50, 10), "clients of a role share its rate");
     assert!(shown > 0 && shown <= tallies[0].n_queries, "{shown} statements of the first role");
-    let error = crew.run_roles(&orders[..2], &mut |_| {}, &mut |_| Control::Go).unwrap_err();
-    assert!(matches!(error, CrewError::NoOrder { role: 2 }), "{error:?}");
+    let error = pool.run_roles(&orders[..2], &mut |_| {}, &mut |_| Control::Go).unwrap_err();
+    assert!(matches!(error, ClientPoolError::NoOrder { role: 2 }), "{error:?}");
 }
 
 #[test]
 fn a_rate_is_held_by_the_clock_by_which_it_is_due() {
     // The other role's answers come 300 ms after they were asked for, long after the turn's end.
     let slow = Pairs { wait: Duration::from_millis(300), ..Pairs::new() };
-    let mut crew = crew_of(vec![(slow, 0), (Pairs::new(), 1)]);
+    let mut pool = crew_of(vec![(slow, 0), (Pairs::new(), 1)]);
     let stop = Stop::Time(Duration::from_millis(100));
     let mut turn = |is_first: bool, is_last: bool| {
         let pace = Pace::Ongoing { events_per_s: 100.0, turn: Turn { is_first, is_last } };
         let orders = [order(Pace::Closed, stop), order(pace, stop)];
-        crew.run_roles(&orders, &mut |_| {}, &mut |_| Control::Go).unwrap().remove(1)
+        pool.run_roles(&orders, &mut |_| {}, &mut |_| Control::Go).unwrap().remove(1)
     };
     let mut seen = Vec::new();
     assert!(
@@ -388,23 +388,23 @@ fn a_rate_is_held_by_the_clock_by_which_it_is_due() {
 
 #[test]
 fn a_client_thread_that_panics_ends_the_slice_of_all() {
-    let mut crew = crew(vec![Pairs::new(), Pairs { panics_at: 10, ..Pairs::new() }]);
+    let mut pool = pool(vec![Pairs::new(), Pairs { panics_at: 10, ..Pairs::new() }]);
     // Far longer than the test: the other client is stopped, and nobody waits for the dead one.
     let stop = Stop::Time(Duration::from_secs(3600));
     let order = Order { pace: Pace::Closed, stop, seed: 1 };
-    let error = crew.run(&order, &mut |_| {}, &mut |_| Control::Go).unwrap_err();
-    assert!(matches!(error, CrewError::Vanished { client_idx: 1 }), "{error:?}");
+    let error = pool.run(&order, &mut |_| {}, &mut |_| Control::Go).unwrap_err();
+    assert!(matches!(error, ClientPoolError::Vanished { client_idx: 1 }), "{error:?}");
 }
 
 #[test]
 fn only_what_is_counted_lies_between_the_edges() {
     let log = Log::default();
     let worker = || Pairs { log: Arc::clone(&log), ..Pairs::new() };
-    let mut crew = crew(vec![worker(), worker(), worker()]);
+    let mut pool = pool(vec![worker(), worker(), worker()]);
     let order = order(Pace::Closed, Stop::Events(6));
     for _ in 0..2 {
         let mut edge = |edge| note(&log, if edge == Edge::Start { "start" } else { "end" });
-        crew.run(&order, &mut edge, &mut |_| Control::Go).unwrap();
+        pool.run(&order, &mut edge, &mut |_| Control::Go).unwrap();
     }
     let ready = ["made ready"; 3];
     let events = ["event"; 6];
@@ -449,18 +449,18 @@ fn a_query_that_never_ends_is_broken_off_when_a_slice_is_stopped() {
         let breaker = Breaker::Unix(socket.try_clone().unwrap());
         let connection = NullConnection::default();
         let member = Member { connection, worker: Stuck { socket }, cpus: Vec::new(), role: 0 };
-        let mut crew = Crew::start(vec![member]).unwrap();
+        let mut pool = ClientPool::start(vec![member]).unwrap();
         // The null client has nothing to break off; this one has.
-        crew.breakers = vec![breaker];
+        pool.breakers = vec![breaker];
         let hour = order(Pace::Closed, Stop::Time(Duration::from_secs(3600)));
-        let result = crew.run(&hour, &mut |_| {}, &mut |_| Control::Stop);
-        drop(crew);
+        let result = pool.run(&hour, &mut |_| {}, &mut |_| Control::Stop);
+        drop(pool);
         drop(server);
         done.send(result.map(|tally| tally.n_events)).unwrap();
     });
     // Far more than the two seconds of grace: only what hangs takes as long.
     let result = waits.recv_timeout(Duration::from_secs(120)).expect("it hangs");
-    assert!(matches!(result, Err(CrewError::Stopped)), "{result:?}");
+    assert!(matches!(result, Err(ClientPoolError::Stopped)), "{result:?}");
     test.join().unwrap();
 }
 
@@ -472,11 +472,11 @@ fn a_crew_that_is_dropped_breaks_off_what_never_ends() {
         let breaker = Breaker::Unix(socket.try_clone().unwrap());
         let connection = NullConnection::default();
         let member = Member { connection, worker: Stuck { socket }, cpus: Vec::new(), role: 0 };
-        let mut crew = Crew::start(vec![member]).unwrap();
-        crew.breakers = vec![breaker];
-        crew.make_ready(&[order(Pace::Closed, Stop::Events(1))]).unwrap();
-        crew.tell_all(|_| Task::Go(Instant::now())).unwrap();
-        drop(crew);
+        let mut pool = ClientPool::start(vec![member]).unwrap();
+        pool.breakers = vec![breaker];
+        pool.make_ready(&[order(Pace::Closed, Stop::Events(1))]).unwrap();
+        pool.tell_all(|_| Task::Go(Instant::now())).unwrap();
+        drop(pool);
         done.send(()).unwrap();
     });
     waits.recv_timeout(Duration::from_secs(120)).expect("it hangs");
