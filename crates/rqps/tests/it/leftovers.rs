@@ -189,7 +189,7 @@ fn data_of_a_system_that_has_finished_go_when_its_run_goes_on() {
     for dir in &left {
         let path = dir.join("rqps-instance.json");
         let marker = fs::read_to_string(&path).unwrap();
-        let noted = marker.replace('}', ",\"note\":\"filled on start 0 by step 0\"}");
+        let noted = marker.replace('}', ",\"note\":\"start=0 load=0\"}");
         fs::write(path, noted).unwrap();
         fs::write(dir.join("server.log"), "ready\n").unwrap();
     }
