@@ -255,7 +255,8 @@ impl Loss<'_> {
         &self,
         quantity: Quantity,
         least: f64,
-        (us, wanted_us): (f64, f64),
+        us: f64,
+        wanted_us: f64,
     ) -> Option<f64> {
         let change = self.split.quantity(quantity)?;
         let is_grown = change.times().is_none_or(|times| times >= least);
@@ -278,7 +279,7 @@ impl Loss<'_> {
     /// as that many pages can take.
     fn page_cache(&self) -> Option<Finding> {
         let misses = self.comparable(&[Quantity::Work(Work::Misses)]);
-        let more = misses.iter().find_map(|q| self.more_requests(*q, GROWN, (MISS_US, 0.0)))?;
+        let more = misses.iter().find_map(|q| self.more_requests(*q, GROWN, MISS_US, 0.0))?;
         let share = self.carries(|p| p.kernel_us)?.min(more * MISS_US / self.loss_us);
         let finding = Finding::of(Kind::StorageReads, &[Part::Server], share).with(misses);
         (share >= MAJOR).then_some(finding)
@@ -292,14 +293,14 @@ impl Loss<'_> {
         let awaited_us = awaited.difference.point;
         let is_awaited = self.stalls_more() && awaited_us >= OF_STORAGE * self.loss_us;
         let requests = |quantity, times| {
-            let more = self.more_requests(quantity, times, (REQUEST_US, awaited_us));
+            let more = self.more_requests(quantity, times, REQUEST_US, awaited_us);
             more.filter(|_| is_awaited)
         };
         // What is done each second is spread over fewer operations when these are slower.
         let by_time = GROWN * self.split.total.times().unwrap_or(1.0).max(1.0);
         let device = Quantity::Metric(Metric::Reads);
         // Reads that the server's own threads asked for are the operations', at any rate.
-        let own = self.more_requests(Quantity::ServerReadKb, GROWN, (1.0, 0.0)).is_some()
+        let own = self.more_requests(Quantity::ServerReadKb, GROWN, 1.0, 0.0).is_some()
             && !self.split.others_beside;
         let reads = requests(device, if own { GROWN } else { by_time });
         let misses = Quantity::Work(Work::Misses);

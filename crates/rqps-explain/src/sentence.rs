@@ -93,7 +93,7 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
         }
         Kind::StorageReads | Kind::StorageWrites => {
             out.extend(finding.quantities.iter().filter_map(|q| amounts(split, *q, op)));
-            out.extend(of_storage((split, finding), whole_us, op));
+            out.extend(of_storage(split, finding, whole_us, op));
             out.push(server());
         }
         Kind::BackgroundWork => {
@@ -106,7 +106,7 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
             out.push(format!("{what} {} per {op}", of(&finding.parts)));
         }
         Kind::HostLimited | Kind::ClientLimited if finding.parts.contains(&Part::Taken) => {
-            out.extend(of_taken(question, (split, finding), whole_us));
+            out.extend(of_taken(question, split, finding, whole_us));
         }
         Kind::HostLimited | Kind::ClientLimited => {
             out.push(format!("client CPU {} per {op}", of(&finding.parts)));
@@ -128,7 +128,8 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
 /// CPU that others took, and who waited for it.
 fn of_taken(
     question: &Question<'_>,
-    (split, finding): (&Split, &Finding),
+    split: &Split,
+    finding: &Finding,
     whole_us: f64,
 ) -> Vec<String> {
     let shares = question.sides.means(&split.weights, others_in_user_mode);
@@ -144,7 +145,7 @@ fn of_taken(
 }
 
 /// The waiting for storage, with the CPU that the kernel needs for it; or that CPU alone.
-fn of_storage((split, finding): (&Split, &Finding), whole_us: f64, op: &str) -> Vec<String> {
+fn of_storage(split: &Split, finding: &Finding, whole_us: f64, op: &str) -> Vec<String> {
     let kernel = split.quantity(Quantity::Metric(Metric::ServerCpuSystem));
     // Of the whole server, and so of the others beside as well.
     let kernel = kernel.filter(|_| !split.others_beside);

@@ -72,7 +72,8 @@ pub fn write(
     store: &Store,
     run: &RunRef,
     path: &Path,
-    (extent, rqps_version): (Extent, &str),
+    extent: Extent,
+    rqps_version: &str,
 ) -> Result<String, Error> {
     let run_id = store.resolve(run)?;
     // Nothing may be added to it meanwhile.

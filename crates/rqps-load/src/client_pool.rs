@@ -157,7 +157,7 @@ impl ClientPool {
                     shared.thread_ids[client_idx].store(id, Ordering::Relaxed);
                     let _ = ready.send(placed);
                     if go {
-                        serve(member, share, (&tasks, &answer), &shared);
+                        serve(member, share, &tasks, &answer, &shared);
                     }
                 })
                 .map_err(|source| ClientPoolError::Thread { client_idx, source })?;

@@ -136,13 +136,16 @@ pub(crate) fn run<C: Connection, W: Worker<C>>(
         let frame = ahead::Frame { operations, deadline_ns, pace: order.pace, clock, watch };
         return ahead::run((pipeline, worker), schedule, &frame, tally);
     }
-    one_by_one((connection, worker), (order, share, on_clock), clock, watch, tally)
+    one_by_one(connection, worker, order, share, on_clock, clock, watch, tally)
 }
 
 /// Runs one slice of events each of which begins when the one before has ended.
 fn one_by_one<C: Connection, W: Worker<C>>(
-    (connection, worker): (&mut C, &mut W),
-    (order, share, on_clock): (&Order, Share, &mut OnClock),
+    connection: &mut C,
+    worker: &mut W,
+    order: &Order,
+    share: Share,
+    on_clock: &mut OnClock,
     clock: Clock,
     watch: &Watch<'_>,
     tally: &mut Tally,
@@ -216,7 +219,7 @@ fn one_by_one<C: Connection, W: Worker<C>>(
                 is_retry = false;
             }
             Err(error) => {
-                if let Err(fatal) = survive(connection, worker, error, (clock, tally)) {
+                if let Err(fatal) = survive(connection, worker, error, clock, tally) {
                     break Err(fatal);
                 }
                 is_retry = true;
@@ -314,7 +317,8 @@ fn survive<C: Connection, W: Worker<C>>(
     connection: &mut C,
     worker: &mut W,
     error: EventError,
-    (clock, tally): (Clock, &mut Tally),
+    clock: Clock,
+    tally: &mut Tally,
 ) -> Result<(), EventError> {
     match error {
         EventError::Client(error) if error.class() == ErrorClass::Retry => {

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     /// A histogram that says that it has so many bytes of counters and so many digits, with these bytes.
-    fn made_up(n_said: u32, (digits, lowest): (u32, u64), counters: &[u8]) -> Vec<u8> {
+    fn made_up(n_said: u32, digits: u32, lowest: u64, counters: &[u8]) -> Vec<u8> {
         let mut plain = Vec::new();
         for word in [PLAIN, n_said, 0, digits] {
             plain.extend(word.to_be_bytes());
@@ -109,14 +109,14 @@ mod tests {
 
     #[test]
     fn what_asks_for_more_memory_than_it_can_need_is_refused() {
-        assert_eq!(decode(&made_up(2, (3, 1), &[2, 4])).unwrap().len(), 3);
+        assert_eq!(decode(&made_up(2, 3, 1, &[2, 4])).unwrap().len(), 3);
         // Other digits, another lower bound, counters that are not there, and more than any histogram has.
         for (digits, lowest) in [(5, 1), (2, 1), (3, 1024)] {
-            assert!(decode(&made_up(2, (digits, lowest), &[2, 4])).is_none());
+            assert!(decode(&made_up(2, digits, lowest, &[2, 4])).is_none());
         }
-        assert!(decode(&made_up(0xffff_fff0, (3, 1), &[])).is_none());
+        assert!(decode(&made_up(0xffff_fff0, 3, 1, &[])).is_none());
         let zeros = vec![0; 2 << 20];
         let n_zeros = u32::try_from(zeros.len()).unwrap();
-        assert!(decode(&made_up(n_zeros, (3, 1), &zeros)).is_none());
+        assert!(decode(&made_up(n_zeros, 3, 1, &zeros)).is_none());
     }
 }

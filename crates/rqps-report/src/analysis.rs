@@ -171,19 +171,19 @@ impl<'a> Analysis<'a> {
     /// several starts of the servers are joined.
     #[must_use]
     pub fn of(run: &'a Run, bound: f64) -> Self {
-        Self::made(run, None, (run.base, bound), Known::default())
+        Self::made(run, None, run.base, bound, Known::default())
     }
 
     /// The same relative to another of its systems, by index.
     #[must_use]
     pub fn of_base(run: &'a Run, base: usize, bound: f64) -> Self {
-        Self::made(run, None, (base, bound), Known::default())
+        Self::made(run, None, base, bound, Known::default())
     }
 
     /// Analyses several runs that were made into one.
     #[must_use]
     pub fn of_joined(joined: &'a Joined, bound: f64) -> Self {
-        Self::made(&joined.run, Some(joined), (joined.run.base, bound), Known::default())
+        Self::made(&joined.run, Some(joined), joined.run.base, bound, Known::default())
     }
 
     /// This analysis with another of its systems as the base.
@@ -193,7 +193,7 @@ impl<'a> Analysis<'a> {
             steps: self.steps.iter().map(|step| Arc::clone(&step.observed)).collect(),
             differences: Some(self.differences.clone()),
         };
-        Self::made(self.run, self.joined, (base, self.bound), known).with_profiles(self.profiles)
+        Self::made(self.run, self.joined, base, self.bound, known).with_profiles(self.profiles)
     }
 
     /// The systems that can be the base in place of this one, by index: those with a figure, of whichever run.
@@ -208,7 +208,8 @@ impl<'a> Analysis<'a> {
     fn made(
         run: &'a Run,
         joined: Option<&'a Joined>,
-        (base, bound): (usize, f64),
+        base: usize,
+        bound: f64,
         known: Known,
     ) -> Self {
         let base = base.min(run.systems.len().saturating_sub(1));

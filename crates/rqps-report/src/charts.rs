@@ -52,17 +52,13 @@ pub fn render(analysis: &Analysis<'_>) -> Vec<Chart> {
         let steps: Vec<&StepAnalysis<'_>> = analysis.steps_of(group).filter(has_ratio).collect();
         (!steps.is_empty()).then(|| Chart {
             name: group.title().to_lowercase().replace(' ', "-"),
-            svg: svg(analysis, scale, (group, &steps)),
+            svg: svg(analysis, scale, group, &steps),
         })
     };
     GROUPS.into_iter().filter_map(chart).collect()
 }
 
-fn svg(
-    analysis: &Analysis<'_>,
-    scale: Scale,
-    (group, steps): (Group, &[&StepAnalysis<'_>]),
-) -> String {
+fn svg(analysis: &Analysis<'_>, scale: Scale, group: Group, steps: &[&StepAnalysis<'_>]) -> String {
     let candidates: Vec<usize> = analysis.candidates().collect();
     // Many systems have their names beside their lanes, in place of a legend.
     let is_many = many::is_many(analysis);
@@ -86,13 +82,13 @@ fn svg(
             rect width=(WIDTH) height=(height) fill="#ffffff" {}
             text x="12" y="22" font-size="15" font-weight="bold" { (title) }
             @if !is_many { (legend(analysis, &candidates)) }
-            (frame(analysis, scale, (top, bottom)))
+            (frame(analysis, scale, top, bottom))
             @for (at, step) in steps.iter().enumerate() {
                 @let y = top + at * row;
                 line x1="12" x2=(WIDTH - 12) y1=(y) y2=(y) stroke=(GRID) stroke-width="0.5" {}
-                @if is_many { (names(analysis, (&step.title, &candidates), y)) }
+                @if is_many { (names(analysis, &step.title, &candidates, y)) }
                 @else { (name(&step.title, y + row / 2 + 4)) }
-                (lanes(scale, (step, &candidates), y + head))
+                (lanes(scale, step, &candidates, y + head))
             }
             text x="12" y=(height - 10) fill=(MUTED) font-size="11" {
                 "right of 1 is faster; " (sure) "; run " (clip(&analysis.run.id, 60))
@@ -113,7 +109,7 @@ fn legend(analysis: &Analysis<'_>, candidates: &[usize]) -> Markup {
 }
 
 /// The band of the bound, the grid and its values.
-fn frame(analysis: &Analysis<'_>, scale: Scale, (top, bottom): (usize, usize)) -> Markup {
+fn frame(analysis: &Analysis<'_>, scale: Scale, top: usize, bottom: usize) -> Markup {
     let (low, high) = (x_of(scale, 1.0 - analysis.bound), x_of(scale, 1.0 + analysis.bound));
     let height = bottom - top;
     html! {
@@ -133,7 +129,7 @@ fn name(title: &str, middle: usize) -> Markup {
 }
 
 /// The name of a step above its lanes, and those of the systems beside them.
-fn names(analysis: &Analysis<'_>, (title, candidates): (&str, &[usize]), y: usize) -> Markup {
+fn names(analysis: &Analysis<'_>, title: &str, candidates: &[usize], y: usize) -> Markup {
     html! {
         text x="12" y=(y + LINE - 4) font-weight="bold" { (shorten(title, 100)) }
         @for (lane, &idx) in candidates.iter().enumerate() {
@@ -145,7 +141,7 @@ fn names(analysis: &Analysis<'_>, (title, candidates): (&str, &[usize]), y: usiz
 }
 
 /// The lanes of a step below `y`.
-fn lanes(scale: Scale, (step, candidates): (&StepAnalysis<'_>, &[usize]), y: usize) -> Markup {
+fn lanes(scale: Scale, step: &StepAnalysis<'_>, candidates: &[usize], y: usize) -> Markup {
     // Beside names all have one mark.
     let is_named = candidates.len() > MANY;
     html! {

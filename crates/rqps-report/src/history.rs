@@ -195,9 +195,9 @@ impl History {
         for key in &keys {
             let several = keys.iter().any(|other| other.clients != key.clients);
             for line in &lines {
-                let points = points(&mut extracts, (key, line), order, &mut left_out);
+                let points = points(&mut extracts, key, line, order, &mut left_out);
                 if !points.is_empty() {
-                    series.push(one(&extracts, (key, several), line, points));
+                    series.push(one(&extracts, key, several, line, points));
                 }
             }
         }
@@ -259,7 +259,8 @@ fn keep_one_host(runs: &mut Vec<Run>, left_out: &mut Vec<LeftOut>) {
 /// The points of a step on the systems of a line, in order.
 fn points(
     extracts: &mut Extracts,
-    (key, line): (&StepKey, &Line),
+    key: &StepKey,
+    line: &Line,
     order: Order,
     left_out: &mut Vec<LeftOut>,
 ) -> Vec<Point> {
@@ -318,7 +319,8 @@ fn points(
 
 fn one(
     extracts: &Extracts,
-    (key, several): (&StepKey, bool),
+    key: &StepKey,
+    several: bool,
     line: &Line,
     points: Vec<Point>,
 ) -> Series {

@@ -150,7 +150,7 @@ impl Joined {
 
     /// How a step's conditions on a system differ from those on another of another run, in words;
     /// empty where nothing that is known does.
-    pub(crate) fn unlike(&self, step: &RunStep, (base, system): (usize, usize)) -> String {
+    pub(crate) fn unlike(&self, step: &RunStep, base: usize, system: usize) -> String {
         let (Some(&of_base), Some(&own)) = (self.origins.get(base), self.origins.get(system))
         else {
             return String::new();

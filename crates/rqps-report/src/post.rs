@@ -36,7 +36,7 @@ pub fn render(hosts: &[Analysis<'_>]) -> String {
             hosts.iter().map(|host| host.steps.iter().find(|step| same(step, &key))).collect();
         out.push_str(&one_line(&title));
         out.push('\n');
-        out.push_str(&table(hosts, &names, (&found, &rows)));
+        out.push_str(&table(hosts, &names, &found, &rows));
         out.push('\n');
     }
     for (host, name) in hosts.iter().zip(&names) {
@@ -130,7 +130,8 @@ fn kind(spec: &SystemSpec) -> String {
 fn table(
     hosts: &[Analysis<'_>],
     names: &[String],
-    (found, rows): (&[Option<&StepAnalysis<'_>>], &[Line]),
+    found: &[Option<&StepAnalysis<'_>>],
+    rows: &[Line],
 ) -> String {
     let unit = found.iter().flatten().next().map_or(Figure::Queries, |s| s.step.info.figure);
     let mut lines: Vec<Vec<String>> = Vec::new();
@@ -144,7 +145,7 @@ fn table(
         let pair = |(host, step): (&Analysis<'_>, &Option<&StepAnalysis<'_>>)| {
             let at = host.run.systems.iter().position(|s| s.spec.label.0 == *label);
             match at.zip(*step).and_then(|(at, step)| Some((at, step.cells.get(at)?))) {
-                Some((at, cell)) => cells(host, at, (cell, unit)),
+                Some((at, cell)) => cells(host, at, cell, unit),
                 None => [NOTHING.to_owned(), NOTHING.to_owned()],
             }
         };
@@ -197,7 +198,7 @@ fn without_empty_groups(lines: Vec<Vec<String>>) -> Vec<Vec<String>> {
 }
 
 /// Figure and ratio of a cell.
-fn cells(host: &Analysis<'_>, at: usize, (cell, unit): (&Cell, Figure)) -> [String; 2] {
+fn cells(host: &Analysis<'_>, at: usize, cell: &Cell, unit: Figure) -> [String; 2] {
     let figure = match (&cell.state, &cell.figure) {
         (CellState::Failed { .. }, _) => "failed".to_owned(),
         (CellState::Pending, _) | (_, None) => "not run".to_owned(),

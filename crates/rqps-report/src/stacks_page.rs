@@ -32,7 +32,7 @@ pub fn render(analysis: &Analysis<'_>, step_at: usize) -> Option<String> {
                 header { h1 { (title) } }
                 main {
                     p.hint { (crate::stacks::LEGEND) }
-                    (stacks::graphs(analysis, (step, found), LEAST_SHARE))
+                    (stacks::graphs(analysis, step, found, LEAST_SHARE))
                     (stacks::tables(analysis, step, found))
                     (stacks::rest(analysis, step, found))
                 }

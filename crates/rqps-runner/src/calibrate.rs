@@ -162,7 +162,7 @@ fn look_for(
         looks.push(bench.in_turns(step, way, slice_ms, listen)?);
     }
     bench.slow_down(0);
-    Ok(judge::power((step, way.clients, percent), &looks))
+    Ok(judge::power(step, way.clients, percent, &looks))
 }
 
 fn described(way: &Way, slice_ms: Option<u32>) -> String {

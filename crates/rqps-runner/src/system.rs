@@ -95,7 +95,7 @@ impl RunningSystem {
         let (server, endpoint, origin) = match installation {
             Installation::Local(installed, allocator, identity, places) => {
                 let parts = Parts { installed, allocator, identity, places };
-                let server = start_own((plan, &spec), &parts, how, listen)?;
+                let server = start_own(plan, &spec, &parts, how, listen)?;
                 let endpoint = server.running.endpoint(spec.transport);
                 (Some(server), endpoint, installed.origin.clone())
             }

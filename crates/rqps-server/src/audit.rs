@@ -23,7 +23,8 @@ fn rows(connection: &mut dyn Connection, sql: &str) -> Vec<Vec<String>> {
 /// Where the values of the settings come from. `configured` names what the configuration of a server
 /// of our own sets; absent for somebody else's.
 pub fn origins(
-    (dbms, version): (Dbms, Option<&Version>),
+    dbms: Dbms,
+    version: Option<&Version>,
     connection: &mut dyn Connection,
     configured: Option<&BTreeSet<String>>,
 ) -> BTreeMap<String, SettingOrigin> {
@@ -110,7 +111,8 @@ const RUNNING_POSTGRES: &str = "select system_identifier::text || ' ' || \
 pub fn build_facts(
     dbms: Dbms,
     connection: &mut dyn Connection,
-    (version_text, settings): (&str, &BTreeMap<String, String>),
+    version_text: &str,
+    settings: &BTreeMap<String, String>,
 ) -> BTreeMap<String, String> {
     let mut facts = BTreeMap::new();
     let setting = |name: &str| settings.get(name).map_or("", String::as_str);

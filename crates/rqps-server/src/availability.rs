@@ -302,7 +302,7 @@ pub fn availability(
     }
     let mut why = BTreeSet::new();
     for source in &entry.sources {
-        match usable((entry, source), answers) {
+        match usable(entry, source, answers) {
             Ok(()) => {
                 let needed = source.download_bytes() + entry.unpacked_mb * 1_000_000;
                 return match disk::require(cache, needed) {
@@ -317,7 +317,8 @@ pub fn availability(
 }
 
 fn usable(
-    (entry, source): (&Entry, &Source),
+    entry: &Entry,
+    source: &Source,
     answers: &BTreeMap<Place, Answer>,
 ) -> Result<(), Vec<String>> {
     if let Some(path) = source.in_place() {
@@ -329,7 +330,7 @@ fn usable(
         match (answers.get(&place), source) {
             (Some(Answer::Yes), _) => return Ok(()),
             (Some(Answer::Packages(known)), Source::Debian(it)) => {
-                match debian::parts((entry, it), known) {
+                match debian::parts(entry, it, known) {
                     Ok(_) => return Ok(()),
                     Err(error) => told.push(error.to_string()),
                 }

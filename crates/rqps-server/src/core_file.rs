@@ -18,7 +18,7 @@ pub(crate) fn told(status: ExitStatus, dir: &Path) -> Option<String> {
     }
     let pattern = fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap_or_default();
     let limit = getrlimit(Resource::RLIMIT_CORE).map_or(0, |(soft, _)| soft);
-    Some(words(status.core_dumped(), (pattern.trim(), limit), dir))
+    Some(words(status.core_dumped(), pattern.trim(), limit, dir))
 }
 
 /// The signals whose default is to end with a core: signal(7).
@@ -43,7 +43,7 @@ fn leaves_core(signal: Signal) -> bool {
 
 /// By core(5): a pattern is a name in the working directory, a path, or a program behind `|`. `limit` is
 /// what a core may have, bytes.
-fn words(is_dumped: bool, (pattern, limit): (&str, u64), dir: &Path) -> String {
+fn words(is_dumped: bool, pattern: &str, limit: u64, dir: &Path) -> String {
     let setting = format!("kernel.core_pattern is {pattern:?}");
     if !is_dumped {
         return match limit {
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn where_a_core_is_follows_from_the_pattern() {
-        let of = |is_dumped, pattern, limit| words(is_dumped, (pattern, limit), Path::new("/d"));
+        let of = |is_dumped, pattern, limit| words(is_dumped, pattern, limit, Path::new("/d"));
         assert_eq!(
             of(false, "core", 0),
             "no core was dumped, as none may be (ulimit -c); kernel.core_pattern is \"core\""

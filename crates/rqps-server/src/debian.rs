@@ -107,7 +107,7 @@ pub(crate) fn fill(
         limits.bytes = limits.bytes.saturating_sub(done.bytes);
     }
     if let Some(patchelf) = patchelf {
-        elf::relocate(&patchelf, (partial, prefix), watch)?;
+        elf::relocate(&patchelf, partial, prefix, watch)?;
     }
     Ok(files.into_iter().map(|(package, _)| package).collect())
 }
@@ -142,7 +142,7 @@ fn resolve(
     let names: Vec<String> = source.packages.iter().chain(&source.needs).cloned().collect();
     let known = apt.versions(&names, watch)?;
     let of = |package: &str| versions_of(&known, package);
-    let mut wanted = parts((entry, source), &known)?;
+    let mut wanted = parts(entry, source, &known)?;
     let (main, version) = wanted.first().cloned().unwrap_or_default();
     let mut roots = vec![format!("{main}={version}")];
     for package in &source.needs {
@@ -165,7 +165,8 @@ fn resolve(
 
 /// The packages whose files make the server, as `(name, version)`, of those that a suite has.
 pub(crate) fn parts(
-    (entry, source): (&Entry, &Debian),
+    entry: &Entry,
+    source: &Debian,
     known: &[(String, String)],
 ) -> Result<Vec<(String, String)>, Error> {
     let of = |package: &str| versions_of(known, package);

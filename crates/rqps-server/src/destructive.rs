@@ -21,13 +21,14 @@ use guard::{OF_BINARY_LOGS, OF_SETTINGS, OF_TABLES};
 /// [`Refusal::OutsideOfRun`] and [`Refusal::PlaceUntold`] from the guard; [`Error::Client`].
 pub fn reset_binary_logs(
     scope: Scope<'_>,
-    (dbms, version): (Dbms, &Version),
+    dbms: Dbms,
+    version: &Version,
     connection: &mut dyn Connection,
 ) -> Result<(), Error> {
     let renamed = dbms == Dbms::Mysql && version.at_least(&[8, 4]);
     let sql = if renamed { "RESET BINARY LOGS AND GTIDS" } else { "RESET MASTER" };
     guard::require_own(scope, sql)?;
-    guard::require(scope, (dbms, sql), OF_BINARY_LOGS, connection)?;
+    guard::require(scope, dbms, sql, OF_BINARY_LOGS, connection)?;
     send(sql, connection)
 }
 
@@ -46,7 +47,7 @@ pub fn set_global(
     if !scope.allows_settings() {
         return Err(Refusal::SettingsNotAllowed { statement: sql }.into());
     }
-    guard::require(scope, (dbms, &sql), OF_SETTINGS, connection)?;
+    guard::require(scope, dbms, &sql, OF_SETTINGS, connection)?;
     send(&sql, connection)
 }
 
@@ -60,7 +61,7 @@ pub fn run_of_plan(
     sql: &str,
     connection: &mut dyn Connection,
 ) -> Result<(), Error> {
-    guard::require(scope, (dbms, sql), OF_TABLES, connection)?;
+    guard::require(scope, dbms, sql, OF_TABLES, connection)?;
     send(sql, connection)
 }
 
@@ -79,7 +80,7 @@ pub fn drop_table(
         Scope::Guest { schema, .. } => format!("{}.{}", quoted(dbms, schema), quoted(dbms, table)),
     };
     let sql = format!("DROP TABLE IF EXISTS {name}");
-    guard::require(scope, (dbms, &sql), OF_TABLES, connection)?;
+    guard::require(scope, dbms, &sql, OF_TABLES, connection)?;
     match scope {
         Scope::Guest { schema, .. } if dbms == Dbms::Postgres => {
             in_transaction(connection, |connection| {
@@ -115,7 +116,7 @@ pub fn drop_schema(
         .into());
     };
     let sql = format!("DROP SCHEMA {}", quoted(dbms, schema));
-    guard::require(scope, (dbms, &sql), OF_TABLES, connection)?;
+    guard::require(scope, dbms, &sql, OF_TABLES, connection)?;
     if dbms != Dbms::Postgres {
         return drop_all_of_mysql(schema, &sql, connection);
     }

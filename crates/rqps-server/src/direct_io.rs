@@ -43,7 +43,7 @@ pub fn check(
     dir: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<Option<String>, Error> {
-    decide((dbms, &config.text), &config.options, (dir, &probe), watch)
+    decide(dbms, &config.text, &config.options, dir, &probe, watch)
 }
 
 /// Finds out whether a directory's file system does direct IO.
@@ -51,9 +51,11 @@ type Probe<'a> = &'a dyn Fn(&Path) -> io::Result<()>;
 
 /// [`check`] with any way to find out what the file system does.
 fn decide(
-    (dbms, config): (Dbms, &str),
+    dbms: Dbms,
+    config: &str,
     options: &BTreeMap<String, String>,
-    (dir, probe): (&Path, Probe<'_>),
+    dir: &Path,
+    probe: Probe<'_>,
     watch: &mut Watch<'_>,
 ) -> Result<Option<String>, Error> {
     let wishes: Vec<Wish> = config.lines().filter_map(|line| wish(dbms, line)).collect();
@@ -162,7 +164,7 @@ mod tests {
             let mut notes = Vec::new();
             let mut report = |progress: Progress<'_>| notes.push(format!("{progress:?}"));
             let mut watch = Watch { stop: &stop, report: &mut report };
-            let result = decide((dbms, config), &options, (Path::new("/d"), probe), &mut watch);
+            let result = decide(dbms, config, &options, Path::new("/d"), probe, &mut watch);
             (result.map_err(|e| e.to_string()), notes.len())
         };
         let innodb = "innodb_flush_method=O_DIRECT\n";

@@ -214,7 +214,7 @@ fn install(
 ) -> Result<(), Error> {
     let mut failed = Vec::new();
     for source in &entry.sources {
-        match install_from(catalogue, (entry, source), cache, watch) {
+        match install_from(catalogue, entry, source, cache, watch) {
             Ok(()) => return Ok(()),
             Err(error) if error.is_of_one_source() => {
                 if entry.sources.len() > 1 {
@@ -246,7 +246,8 @@ fn install(
 
 fn install_from(
     catalogue: &Catalogue,
-    (entry, source): (&Entry, &Source),
+    entry: &Entry,
+    source: &Source,
     cache: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<(), Error> {
@@ -258,7 +259,7 @@ fn install_from(
     })?;
     let archive = match source {
         Source::Debian(_) => None,
-        _ => Some(archive((entry, source), cache, watch)?),
+        _ => Some(archive(entry, source, cache, watch)?),
     };
     let partial = prefix.with_file_name(format!("{name}.partial"));
     // What others run must stay until they have ended.
@@ -283,7 +284,7 @@ fn install_from(
     };
     let done = filled.and_then(|packages| {
         source.check_unchanged()?;
-        write_origin((entry, source), packages, &partial)
+        write_origin(entry, source, packages, &partial)
     });
     if let Err(error) = done {
         let _ = fs::remove_dir_all(&partial);
@@ -301,7 +302,8 @@ fn install_from(
 
 /// The archive of a source, fetched unless it is there, with the right checksum.
 fn archive(
-    (entry, source): (&Entry, &Source),
+    entry: &Entry,
+    source: &Source,
     cache: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<PathBuf, Error> {
@@ -331,7 +333,7 @@ fn unpack_archive(
     // The catalogue's size is rounded and may be a little short; a bomb is far larger.
     let limits = Limits { bytes: unpacked * 2 + 100_000_000, entries: MAX_ENTRIES };
     let mut told = 0;
-    let done = unpack(archive, partial, (layout, &version), limits, &mut |bytes| {
+    let done = unpack(archive, partial, layout, &version, limits, &mut |bytes| {
         // Told every 4 MB: often enough for the eye.
         if bytes - told >= 4_000_000 {
             told = bytes;
@@ -343,7 +345,8 @@ fn unpack_archive(
 }
 
 fn write_origin(
-    (entry, source): (&Entry, &Source),
+    entry: &Entry,
+    source: &Source,
     packages: Vec<Package>,
     partial: &Path,
 ) -> Result<(), Error> {

@@ -67,7 +67,8 @@ pub(crate) struct Obtained {
 /// A library that `user` needs: from the cache, the host or its package.
 pub(crate) fn obtain(
     catalogue: &Catalogue,
-    (user, soname): (&str, &str),
+    user: &str,
+    soname: &str,
     cache: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<Obtained, Error> {

@@ -27,7 +27,7 @@ pub(crate) fn ends(log: &Path, offset: u64) -> String {
         let mut first = part(&mut file, (offset, offset + END_BYTES))?;
         let end = first.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
         first.truncate(end);
-        Ok(lossy(&first) + LEFT_OUT + &last(&mut file, (offset, len))?)
+        Ok(lossy(&first) + LEFT_OUT + &last(&mut file, offset, len)?)
     };
     read().unwrap_or_default()
 }
@@ -36,7 +36,7 @@ pub(crate) fn ends(log: &Path, offset: u64) -> String {
 pub(crate) fn end(log: &Path, offset: u64) -> String {
     let read = || -> io::Result<String> {
         let (mut file, len) = open(log)?;
-        last(&mut file, (offset, len))
+        last(&mut file, offset, len)
     };
     read().unwrap_or_default()
 }
@@ -59,7 +59,7 @@ fn open(log: &Path) -> io::Result<(File, u64)> {
 }
 
 /// The lines that begin in the last megabyte of the part between two offsets.
-fn last(file: &mut File, (from, to): (u64, u64)) -> io::Result<String> {
+fn last(file: &mut File, from: u64, to: u64) -> io::Result<String> {
     let cut = to.saturating_sub(END_BYTES);
     if cut <= from {
         return Ok(lossy(&part(file, (from, to))?));

@@ -69,7 +69,7 @@ impl Allocator {
             return Ok(Self { malloc, library: None });
         };
         let user = format!("malloc = \"{malloc}\"");
-        let found = library::obtain(catalogue, (&user, soname), cache, watch)?;
+        let found = library::obtain(catalogue, &user, soname, cache, watch)?;
         let file = found.path.canonicalize();
         let file = file.map_err(|e| Error::io(format!("find {soname}"), e))?;
         Ok(Self { malloc, library: Some(Preload { file, package: found.package }) })

@@ -72,7 +72,8 @@ pub(crate) struct FileSettings {
 pub(crate) fn read(
     dbms: Dbms,
     version: &Version,
-    (path, text): (&Path, &str),
+    path: &Path,
+    text: &str,
 ) -> Result<FileSettings, Error> {
     if dbms.is_mysql_family() {
         my_cnf::read(path, text, &my_cnf::Groups::of(dbms, version))

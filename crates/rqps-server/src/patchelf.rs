@@ -71,7 +71,7 @@ pub(crate) fn ensure(cache: &Path, watch: &mut Watch<'_>) -> Result<PathBuf, Err
     };
     // It is 2 MB in a wheel of ten files.
     let limits = Limits { bytes: 20_000_000, entries: 100 };
-    unpack(&wheel, &partial, (&layout, ""), limits, &mut |_| Ok(()))?;
+    unpack(&wheel, &partial, &layout, "", limits, &mut |_| Ok(()))?;
     let dir = tools.join(NAME);
     fs::rename(&partial, &dir).map_err(|e| Error::write(&dir, e))?;
     fs::remove_file(&wheel).map_err(|e| Error::write(&wheel, e))?;

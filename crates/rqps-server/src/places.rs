@@ -66,9 +66,9 @@ fn choose_below(
     }
     sockets.retain(|dir| dir.as_os_str().len() <= SOCKET_DIR_BYTES);
     let own = own.as_slice();
-    let cache = first(identity, ("server programs", Use::Programs), (&cache, own), &mut notes)?;
-    let data = first(identity, ("server data", Use::Files), (&data, own), &mut notes)?;
-    let sockets = first(identity, ("sockets", Use::Files), (&sockets, own), &mut Vec::new())?;
+    let cache = first(identity, "server programs", Use::Programs, &cache, own, &mut notes)?;
+    let data = first(identity, "server data", Use::Files, &data, own, &mut notes)?;
+    let sockets = first(identity, "sockets", Use::Files, &sockets, own, &mut Vec::new())?;
     Ok(Places { cache, data, sockets, notes })
 }
 
@@ -147,8 +147,10 @@ enum Use {
 /// The first candidate that does, made if need be.
 fn first(
     identity: &Identity,
-    (what, purpose): (&'static str, Use),
-    (candidates, own): (&[PathBuf], &[PathBuf]),
+    what: &'static str,
+    purpose: Use,
+    candidates: &[PathBuf],
+    own: &[PathBuf],
     notes: &mut Vec<String>,
 ) -> Result<PathBuf, Error> {
     let mut tried = Vec::new();
@@ -308,8 +310,7 @@ mod tests {
         let closed = dir.path().join("closed");
         fs::create_dir(&closed).unwrap();
         fs::set_permissions(&closed, Permissions::from_mode(0o700)).unwrap();
-        let why =
-            first(&stranger(), ("x", Use::Files), (&[closed.join("y")], &[]), &mut Vec::new());
+        let why = first(&stranger(), "x", Use::Files, &[closed.join("y")], &[], &mut Vec::new());
         let error = why.unwrap_err().to_string();
         assert!(error.contains("no directory for x that user stranger can reach"), "{error}");
         assert!(error.contains("(mode 700)"), "{error}");

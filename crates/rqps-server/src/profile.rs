@@ -159,7 +159,7 @@ pub fn render(
             detail: e.to_string(),
         })?;
         text.push_str(&format!("# rqps: from {}\n", path_in_comment(path)));
-        let file = options::read(dbms, version, (path, &file))?;
+        let file = options::read(dbms, version, path, &file)?;
         let clean = options::classify(dbms, &file.server)?;
         text.push_str(&lines(dbms, clean.settings)?);
         changes.extend(clean.changes);

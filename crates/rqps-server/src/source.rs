@@ -181,11 +181,11 @@ impl Source {
         watch: &mut Watch<'_>,
     ) -> Result<(), Error> {
         match self {
-            Self::Maven(it) => maven::fetch((name, it), cache, to, watch)?,
+            Self::Maven(it) => maven::fetch(name, it, cache, to, watch)?,
             // Verifies by itself: the next mirror may have the right one.
-            Self::Url(it) => return url::fetch((name, it), to, watch),
-            Self::Pypi(it) => pypi::fetch((name, it), cache, to, watch)?,
-            Self::Npm(it) => npm::fetch((name, it), cache, to, watch)?,
+            Self::Url(it) => return url::fetch(name, it, to, watch),
+            Self::Pypi(it) => pypi::fetch(name, it, cache, to, watch)?,
+            Self::Npm(it) => npm::fetch(name, it, cache, to, watch)?,
             Self::File(it) => return Err(it.missing()),
             Self::Debian(_) => {
                 return Err(Error::Data {
@@ -236,7 +236,7 @@ impl Source {
 }
 
 /// What a registry's client that is missing keeps from being had, and the two ways on.
-fn missing_client((tool, package): (&'static str, &'static str), name: &str, to: &Path) -> Error {
+fn missing_client(tool: &'static str, package: &'static str, name: &str, to: &Path) -> Error {
     Error::ToolMissing {
         tool,
         needed_for: format!("fetching {name}"),

@@ -49,7 +49,8 @@ pub struct Unpacked {
 pub fn unpack(
     archive: &Path,
     to: &Path,
-    (layout, version): (&Layout, &str),
+    layout: &Layout,
+    version: &str,
     limits: Limits,
     written: &mut dyn FnMut(u64) -> Result<(), Error>,
 ) -> Result<Unpacked, Error> {
@@ -145,7 +146,8 @@ pub(crate) fn tar_xz(
     stream: impl Read,
     archive: &Path,
     to: &Path,
-    (layout, limits): (&Layout, Limits),
+    layout: &Layout,
+    limits: Limits,
     written: &mut dyn FnMut(u64) -> Result<(), Error>,
 ) -> Result<Unpacked, Error> {
     let gate = Gate::new(archive, to, layout, (layout.strip.clone(), limits), written);

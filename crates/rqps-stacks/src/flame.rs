@@ -60,7 +60,7 @@ pub fn svg(flame: Flame<'_>) -> Markup {
                 svg x=(percent(frame.x_us / total_us * 100.0)) y=(frame.depth * ROW_PX)
                     width=(percent(width)) height=(ROW_PX - 1) {
                     title { (title(&flame, frame)) }
-                    rect class=(class(&flame, frame, (largest_us, width, frames.len()))) width="100%" height="100%" {}
+                    rect class=(class(&flame, frame, largest_us, width, frames.len())) width="100%" height="100%" {}
                     @if width >= TEXT_FROM_PCT { text x="3" y="12.5" { (text(&flame, frame)) } }
                 }
             }
@@ -115,11 +115,7 @@ fn title(flame: &Flame<'_>, frame: &Frame) -> String {
 
 /// The colour: of one system, by whose code it is; of two, by the inclusive difference, as far as it is
 /// more than sampling alone explains.
-fn class(
-    flame: &Flame<'_>,
-    frame: &Frame,
-    (largest_us, width_pct, n): (f64, f64, usize),
-) -> String {
+fn class(flame: &Flame<'_>, frame: &Frame, largest_us: f64, width_pct: f64, n: usize) -> String {
     if frame.depth == 0 {
         return "z".to_owned();
     }

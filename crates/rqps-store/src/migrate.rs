@@ -54,7 +54,7 @@ pub(crate) fn migrate(connection: &Connection, path: &Path) -> Result<(), Error>
     }
     if found > 0 {
         // Nobody else writes now, and nothing has been changed yet.
-        back_up(&transaction, (path, found))?;
+        back_up(&transaction, path, found)?;
     }
     for (migration, number) in MIGRATIONS.iter().zip(1_i64..) {
         if number > found {
@@ -90,7 +90,7 @@ fn backup_path(path: &Path, found: i64) -> PathBuf {
 
 /// Copies a database as it is, so that an earlier rqps can still be used should the newer one not do. A
 /// copy that is there already is of an attempt that was broken off, and is replaced.
-fn back_up(connection: &Connection, (path, found): (&Path, i64)) -> Result<(), Error> {
+fn back_up(connection: &Connection, path: &Path, found: i64) -> Result<(), Error> {
     // One in memory has no file.
     if connection.path().is_none_or(str::is_empty) {
         return Ok(());

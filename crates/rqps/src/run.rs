@@ -66,7 +66,7 @@ pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Re
     let of = id.parse::<RunRef>().unwrap_or_default();
     let (run, profiles) = (store.select_run(&of)?, store.select_stack_profiles(&of)?);
     let found = report::Found { run: &run, base: run.base, profiles: &profiles };
-    let untold = tell(found, (args, bound), around, &store);
+    let untold = tell(found, args, bound, around, &store);
     progress.line(&format!("run {id} took {}", taken(began.elapsed())));
     let failed: Vec<&str> = run
         .steps
@@ -105,7 +105,8 @@ pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Re
 /// is, the rest is done: a terminal that is gone is no reason to leave nothing behind.
 fn tell(
     found: report::Found<'_>,
-    (args, bound): (&RunArgs, f64),
+    args: &RunArgs,
+    bound: f64,
     around: &Surroundings,
     store: &Store,
 ) -> Vec<anyhow::Error> {

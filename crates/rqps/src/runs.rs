@@ -20,7 +20,7 @@ pub(crate) fn run(store: &Store, command: &RunsCommand, around: &Surroundings) -
         RunsCommand::Show { run, json } => show(store, run, *json),
         RunsCommand::Export { run, output, format, small } => {
             let extent = if *small { Extent::Small } else { Extent::Whole };
-            archive::export(store, (run, *format, extent), output.as_deref())
+            archive::export(store, run, *format, extent, output.as_deref())
         }
         RunsCommand::Import { files } => archive::import(store, files),
         RunsCommand::Verify { json } => verify(store, *json),
@@ -35,7 +35,7 @@ pub(crate) fn run(store: &Store, command: &RunsCommand, around: &Surroundings) -
             Ok(())
         }
         RunsCommand::Tag { run, tags, remove, note } => {
-            tag(store, run, (tags, remove), note.as_deref())
+            tag(store, run, tags, remove, note.as_deref())
         }
     }
 }
@@ -67,7 +67,8 @@ fn remove(
 fn tag(
     store: &Store,
     run: &str,
-    (added, removed): (&[String], &[String]),
+    added: &[String],
+    removed: &[String],
     note: Option<&str>,
 ) -> Result<()> {
     let id = store.resolve(&run.parse::<RunRef>().unwrap_or_default())?;

@@ -11,7 +11,7 @@ fn a_run_comes_back_as_it_was() {
     let dir = tempfile::tempdir().unwrap();
     let here = store(&dir.path().join("here"));
     let file = dir.path().join("run.tar.zst");
-    assert_eq!(archive::write(&here, &run_ref(), &file, (Extent::Whole, "0.1.0")).unwrap(), ID);
+    assert_eq!(archive::write(&here, &run_ref(), &file, Extent::Whole, "0.1.0").unwrap(), ID);
     // Another run with slices of its own is there already: ids of slices must not meet.
     let there = store(&dir.path().join("there"));
     let mut other = there.select_run(&run_ref()).unwrap();
@@ -45,7 +45,7 @@ fn how_a_run_stands_stays_behind() {
     let here = store(&dir.path().join("here"));
     std::fs::write(here.artifact_dir(ID).unwrap().join("live"), "half a word").unwrap();
     let file = dir.path().join("run.tar.zst");
-    archive::write(&here, &run_ref(), &file, (Extent::Whole, "0.1.0")).unwrap();
+    archive::write(&here, &run_ref(), &file, Extent::Whole, "0.1.0").unwrap();
     let there = Store::open(&dir.path().join("there")).unwrap();
     assert_eq!(archive::read(&file, &there).unwrap(), ID);
     assert!(!there.artifact_dir(ID).unwrap().join("live").exists());
@@ -56,7 +56,7 @@ fn what_a_killed_import_has_unpacked_goes_with_the_next_one() {
     let dir = tempfile::tempdir().unwrap();
     let here = store(&dir.path().join("here"));
     let file = dir.path().join("run.tar.zst");
-    archive::write(&here, &run_ref(), &file, (Extent::Whole, "0.1.0")).unwrap();
+    archive::write(&here, &run_ref(), &file, Extent::Whole, "0.1.0").unwrap();
     let there = Store::open(&dir.path().join("there")).unwrap();
     let left = there.dir().join(".archive-aB3dE6");
     std::fs::create_dir(&left).unwrap();
@@ -81,7 +81,7 @@ fn an_archive_that_is_opened() {
     std::fs::write(left.join(".in-use"), words).unwrap();
     for extent in [Extent::Whole, Extent::Small] {
         let file = dir.path().join("run.tar.zst");
-        archive::write(&here, &run_ref(), &file, (extent, "0.1.0")).unwrap();
+        archive::write(&here, &run_ref(), &file, extent, "0.1.0").unwrap();
         let opened = archive::open(&file, &temp).unwrap();
         assert_eq!(opened.run_id(), ID);
         let run = opened.store().select_run(&run_ref()).unwrap();
@@ -101,7 +101,7 @@ fn half_an_archive() {
     let dir = tempfile::tempdir().unwrap();
     let here = store(&dir.path().join("here"));
     let file = dir.path().join("run.tar.zst");
-    archive::write(&here, &run_ref(), &file, (Extent::Whole, "0.1.0")).unwrap();
+    archive::write(&here, &run_ref(), &file, Extent::Whole, "0.1.0").unwrap();
     let whole = std::fs::read(&file).unwrap();
     let there = Store::open(&dir.path().join("there")).unwrap();
     let part = dir.path().join("part.tar.zst");

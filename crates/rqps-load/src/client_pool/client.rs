@@ -77,7 +77,8 @@ pub(super) fn place_self(cpus: &[usize]) -> std::io::Result<()> {
 pub(super) fn serve<C: Connection, W: Worker<C>>(
     mut member: Member<C, W>,
     share: Share,
-    (tasks, answers): (&Receiver<Task>, &Sender<Answer>),
+    tasks: &Receiver<Task>,
+    answers: &Sender<Answer>,
     shared: &Shared,
 ) {
     // Timers are rounded up by 50 us otherwise, which a set rate would show as lateness.

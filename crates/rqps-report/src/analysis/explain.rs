@@ -39,7 +39,7 @@ pub(super) struct Around<'r> {
 
 impl<'r> Around<'r> {
     pub(super) fn of(run: &'r Run, rule: Rule<'r>) -> Self {
-        let hints = (0..run.systems.len()).map(|idx| hints(&run.systems, (rule.base, idx)));
+        let hints = (0..run.systems.len()).map(|idx| hints(&run.systems, rule.base, idx));
         Self { run, rule, hints: hints.collect() }
     }
 }
@@ -57,7 +57,7 @@ pub(super) fn explain(
         let pair = Pair::of(step, observed, (rule.base, idx), rule.measured(run, idx));
         let (Some(pair), Some(rqps)) = (pair, cell.rqps) else { continue };
         let sides = pair.sides();
-        let split = slots(run, step, (rule, idx)).and_then(|n| Split::of(&sides, n));
+        let split = slots(run, step, rule, idx).and_then(|n| Split::of(&sides, n));
         let Some(verdict) = cell.verdict else {
             cell.split = split.map(Box::new);
             continue;
@@ -75,7 +75,7 @@ pub(super) fn explain(
             rqps,
             kind: step.info.kind,
             operation: step.info.figure.operation(),
-            is_comparable: is_comparable(&run.systems, (rule.base, idx)),
+            is_comparable: is_comparable(&run.systems, rule.base, idx),
             unlike: unlike(rule, idx),
             evidence: &evidence,
         };
@@ -85,7 +85,7 @@ pub(super) fn explain(
 }
 
 /// How many operations of a step can be under way at once; `None` without a slice.
-fn slots(run: &Run, step: &RunStep, (rule, idx): (&Rule<'_>, usize)) -> Option<Slots> {
+fn slots(run: &Run, step: &RunStep, rule: &Rule<'_>, idx: usize) -> Option<Slots> {
     let base = rule.base;
     let of_host = |at: usize| step.systems.get(at)?.slices.first().map(|s| s.usage.host.n_cpus);
     let limited = |at: usize| {
@@ -121,7 +121,7 @@ fn unlike(rule: &Rule<'_>, idx: usize) -> Option<&'static str> {
 }
 
 /// Whether the servers' own counters mean the same.
-fn is_comparable(systems: &[RunSystem], (base, idx): (usize, usize)) -> bool {
+fn is_comparable(systems: &[RunSystem], base: usize, idx: usize) -> bool {
     let of = |at: usize| {
         let spec = &systems.get(at)?.spec;
         let is_mysql = matches!(spec.dbms, Dbms::Mysql | Dbms::Mariadb);
@@ -146,7 +146,7 @@ fn told(difference: &PlanDifference) -> Vec<String> {
 }
 
 /// How a system's session differs from the base's, and in which settings and builds severely so.
-fn hints(systems: &[RunSystem], (base, idx): (usize, usize)) -> Vec<Explained> {
+fn hints(systems: &[RunSystem], base: usize, idx: usize) -> Vec<Explained> {
     let (Some(of_base), Some(own)) = (systems.get(base), systems.get(idx)) else {
         return Vec::new();
     };

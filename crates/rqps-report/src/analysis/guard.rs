@@ -80,9 +80,9 @@ pub(super) fn of_pair(kind: StepKind, pair: &Pair<'_>, marks: &mut Vec<CellMark>
     // Filling tables and creating indexes change as they go.
     if !matches!(kind, StepKind::Load | StepKind::Index)
         && let Some((base, candidate)) = pair.samples()
-        && let Some(found) = samples_disagree(pair, (&base, &candidate))
+        && let Some(found) = samples_disagree(pair, &base, &candidate)
     {
-        let stall = Stall::of_samples((&base, &candidate), &found);
+        let stall = Stall::of_samples(&base, &candidate, &found);
         marks.push(book.mark(FootnoteKind::Stalls, stall.words()));
     }
 }
@@ -162,7 +162,8 @@ fn disagrees(pair: &Pair<'_>, blocks: &[(&Slice, &Slice)]) -> Option<Disagreemen
 /// The same of slices that have no partners.
 fn samples_disagree(
     pair: &Pair<'_>,
-    (base, candidate): (&[&Slice], &[&Slice]),
+    base: &[&Slice],
+    candidate: &[&Slice],
 ) -> Option<Disagreement> {
     let base = Told::of(pair, base.iter().copied())?;
     let candidate = Told::of(pair, candidate.iter().copied())?;

@@ -26,7 +26,7 @@ pub(super) fn of_host(
     let go_together = |a: usize, b: usize| {
         let levels = |idx: usize| all[idx].1.two_levels.as_ref();
         let both = levels(a).zip(levels(b)).filter(|_| rule.took_turns(run, a, b));
-        both.and_then(|(of_a, of_b)| correlation((all[a].0, of_a), (all[b].0, of_b)))
+        both.and_then(|(of_a, of_b)| correlation(all[a].0, of_a, all[b].0, of_b))
             .is_some_and(|phi| phi >= TOGETHER)
     };
     let mut of_host = vec![false; all.len()];
@@ -43,10 +43,7 @@ pub(super) fn of_host(
 
 /// The correlation of the levels of two systems over the windows of their common blocks; `None` where one of them is at
 /// one level throughout.
-fn correlation(
-    (a, of_a): (&SystemStep, &Levels),
-    (b, of_b): (&SystemStep, &Levels),
-) -> Option<f64> {
+fn correlation(a: &SystemStep, of_a: &Levels, b: &SystemStep, of_b: &Levels) -> Option<f64> {
     let mut n = [[0_u32; 2]; 2];
     for own in &a.slices {
         let partner =

@@ -44,7 +44,7 @@ impl Rule<'_> {
     /// That a system and the base are of different runs, and how these differ.
     pub(super) fn mark(&self, step: &RunStep, idx: usize, book: &mut Book) -> Option<CellMark> {
         let joined = self.joined.filter(|joined| !joined.is_one_run(self.base, idx))?;
-        let unlike = joined.unlike(step, (self.base, idx));
+        let unlike = joined.unlike(step, self.base, idx);
         let kind = if unlike.is_empty() { FootnoteKind::OtherRun } else { FootnoteKind::UnlikeRun };
         Some(book.mark(kind, unlike))
     }

@@ -51,14 +51,11 @@ impl Stall {
         let own = Shares::of(worst.iter().map(|(_, own, _)| &own.usage));
         let other = Shares::of(worst.iter().map(|(_, _, other)| &other.usage));
         let lost = 1.0 - mean(worst.iter().map(|(kept, ..)| *kept));
-        Self::caused(found, cause((&own, &other), lost, OF_TURNS))
+        Self::caused(found, cause(&own, &other, lost, OF_TURNS))
     }
 
     /// What slices of base and candidate, measured one after the other, say of it.
-    pub(super) fn of_samples(
-        (base, candidate): (&[&Slice], &[&Slice]),
-        found: &Disagreement,
-    ) -> Self {
+    pub(super) fn of_samples(base: &[&Slice], candidate: &[&Slice], found: &Disagreement) -> Self {
         let (own, other) =
             if is_of_candidate(found) { (candidate, base) } else { (base, candidate) };
         let mut by_stall: Vec<(f64, &Slice)> =
@@ -69,7 +66,7 @@ impl Stall {
         let own = Shares::of(worst.iter().map(|(_, slice)| &slice.usage));
         let kept_of_other = mean(other.iter().map(|slice| kept(slice)));
         let lost = 1.0 - mean(worst.iter().map(|(kept, _)| *kept)) / kept_of_other;
-        Self::caused(found, cause((&own, &of_other), lost, OF_SAMPLES))
+        Self::caused(found, cause(&own, &of_other, lost, OF_SAMPLES))
     }
 
     fn caused(found: &Disagreement, cause: String) -> Self {
@@ -130,7 +127,7 @@ impl Shares {
 
 /// What the host's counters say of the blocks with the most stalls, on the side that stalled and on
 /// the other, which are called so: where more of the CPU time was gone, if that can be why so much was `lost`.
-fn cause((own, other): (&Shares, &Shares), lost: f64, [worst, others]: [&str; 2]) -> String {
+fn cause(own: &Shares, other: &Shares, lost: f64, [worst, others]: [&str; 2]) -> String {
     let of_others = own.others.zip(other.others).unwrap_or_default();
     let kinds = [
         ("the host's: steal took", (own.steal, other.steal), STEAL),
@@ -192,7 +189,7 @@ mod tests {
     #[test]
     fn the_host_is_blamed_for_what_the_other_side_was_spared() {
         let calm = shares(0, 5, 10);
-        let of = |own: Shares, other: Shares| cause((&own, &other), 0.1, OF_TURNS);
+        let of = |own: Shares, other: Shares| cause(&own, &other, 0.1, OF_TURNS);
         expect_test::expect!["the host's: steal took 5% of the host's CPU time in the worst blocks, 0% in the other's turns"]
             .assert_eq(&of(shares(50, 5, 10), calm));
         assert!(of(shares(0, 120, 10), calm).starts_with("the host's: other processes took 12%"));
@@ -204,7 +201,7 @@ mod tests {
 
     #[test]
     fn what_is_blamed_can_have_cost_what_was_lost() {
-        let of = |own: Shares, other: Shares, lost| cause((&own, &other), lost, OF_TURNS);
+        let of = |own: Shares, other: Shares, lost| cause(&own, &other, lost, OF_TURNS);
         // Seen with InnoDB: a third lost to writes, of whose requests the kernel's threads take some CPU.
         let (own, other) = (shares(0, 40, 200), shares(0, 26, 5));
         assert!(of(own, other, 0.38).starts_with("storage's: waiting for it took 20%"));

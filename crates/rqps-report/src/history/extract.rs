@@ -190,7 +190,7 @@ fn values(run: &mut Run, base: Option<usize>) -> Values {
         let extracts = (0..step.cells.len()).map(|idx| {
             let is_done = step.step.systems.get(idx).is_some_and(is_done);
             is_done.then(|| match base {
-                Some(base) => ratio(&analysis, step, (base, idx)),
+                Some(base) => ratio(&analysis, step, base, idx),
                 None if step.step.info.figure == Figure::AsStated => {
                     let own = figure(&analysis, &step.cells[idx]);
                     Extract { value: Err(NO_UNIT.to_owned()), ..own }
@@ -205,11 +205,7 @@ fn values(run: &mut Run, base: Option<usize>) -> Values {
 }
 
 /// A system against the base, whose reasons for caution are the ratio's as well.
-fn ratio(
-    analysis: &Analysis<'_>,
-    step: &StepAnalysis<'_>,
-    (base_idx, idx): (usize, usize),
-) -> Extract {
+fn ratio(analysis: &Analysis<'_>, step: &StepAnalysis<'_>, base_idx: usize, idx: usize) -> Extract {
     let (base, cell) = (&step.cells[base_idx], &step.cells[idx]);
     let mut marks = keys(analysis, cell);
     if base_idx != idx {

@@ -68,7 +68,7 @@ pub(super) fn others(
     if bases.is_empty() {
         return Others { choice: html! {}, parts: html! {} };
     }
-    let Some(packed) = packed(analysis, &bases, (room, series)) else {
+    let Some(packed) = packed(analysis, &bases, room, series) else {
         return Others { choice: no_room(analysis), parts: html! {} };
     };
     let mut choices = bases;
@@ -111,7 +111,8 @@ fn no_room(analysis: &Analysis<'_>) -> Markup {
 fn packed(
     analysis: &Analysis<'_>,
     bases: &[usize],
-    (room, series): (&mut Room, &mut Option<String>),
+    room: &mut Room,
+    series: &mut Option<String>,
 ) -> Option<String> {
     let most = room.left() + series.as_ref().map_or(0, String::len);
     let depths = depths(analysis, bases, most);

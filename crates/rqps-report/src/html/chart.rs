@@ -64,14 +64,14 @@ fn charts(analysis: &Analysis<'_>) -> Markup {
                         .steps.iter().enumerate()
                         .filter(|(_, s)| s.group() == group && has_ratio(s)).collect();
                     @if !steps.is_empty() && is_many {
-                        (lanes::figure(analysis, scale, (group, &steps), &candidates))
+                        (lanes::figure(analysis, scale, group, &steps, &candidates))
                     } @else if !steps.is_empty() {
                         figure.chart {
                             figcaption { (group.title()) }
                             (axis(scale))
                             ul.rows {
                                 @for &(at, step) in &steps {
-                                    (row(analysis, scale, (at, step), &candidates))
+                                    (row(analysis, scale, at, step, &candidates))
                                 }
                             }
                         }
@@ -129,7 +129,8 @@ fn band(analysis: &Analysis<'_>, scale: Scale) -> Markup {
 fn row(
     analysis: &Analysis<'_>,
     scale: Scale,
-    (at, step): (usize, &StepAnalysis<'_>),
+    at: usize,
+    step: &StepAnalysis<'_>,
     candidates: &[usize],
 ) -> Markup {
     let cells: Vec<&Cell> = candidates.iter().filter_map(|&idx| step.cells.get(idx)).collect();
@@ -137,15 +138,17 @@ fn row(
         whisker(scale, ratio, (lane, middle(lane)), colour)
     };
     let values = html! { @for cell in &cells { span.value { (value(analysis, cell)) } } };
-    framed((at, step), &cells, (&html! {}, &values), &drawn)
+    framed(at, step, &cells, &html! {}, &values, &drawn)
 }
 
 /// The row of a step: its name, what stands before and behind the drawing, and in the drawing what `drawn` makes of
 /// each lane's ratio and colour.
 fn framed(
-    (at, step): (usize, &StepAnalysis<'_>),
+    at: usize,
+    step: &StepAnalysis<'_>,
     cells: &[&Cell],
-    (names, values): (&Markup, &Markup),
+    names: &Markup,
+    values: &Markup,
     drawn: &dyn Fn(usize, &Estimate, &str) -> Markup,
 ) -> Markup {
     html! {

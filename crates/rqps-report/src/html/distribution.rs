@@ -78,7 +78,8 @@ impl Axes {
 pub(super) fn draw(
     analysis: &Analysis<'_>,
     lines: &[(usize, &ResponseTimes)],
-    (what, of): (&str, &str),
+    what: &str,
+    of: &str,
 ) -> Markup {
     let lines: Vec<_> = lines.iter().filter(|(_, times)| is_line(times)).collect();
     let Some(axes) = Axes::of(lines.iter().map(|(_, times)| *times)) else { return html! {} };

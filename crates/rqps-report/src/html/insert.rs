@@ -72,7 +72,7 @@ fn summary(analysis: &Analysis<'_>, which: Summary) -> Markup {
                             }
                             @for (_, step) in &steps {
                                 @match step.cells.get(idx) {
-                                    Some(cell) => { (summary_cell(analysis, which, (idx, cell))) }
+                                    Some(cell) => { (summary_cell(analysis, which, idx, cell)) }
                                     None => { td.num.first {} }
                                 }
                             }
@@ -117,7 +117,7 @@ fn legend(which: Summary) -> Markup {
     }
 }
 
-fn summary_cell(analysis: &Analysis<'_>, which: Summary, (idx, cell): (usize, &Cell)) -> Markup {
+fn summary_cell(analysis: &Analysis<'_>, which: Summary, idx: usize, cell: &Cell) -> Markup {
     let Some(figure) = &cell.figure else {
         return html! { td.num.first { (label::figure(cell)) } };
     };
@@ -259,14 +259,14 @@ pub(super) fn distributions(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) ->
     let draw = |role: Role| {
         let times =
             flows(step, role).filter_map(|(idx, flow)| Some((idx, flow.response.as_ref()?)));
-        distribution::draw(analysis, &times.collect::<Vec<_>>(), (response_time(role), &of))
+        distribution::draw(analysis, &times.collect::<Vec<_>>(), response_time(role), &of)
     };
     html! { @for role in ROLES { (draw(role)) } }
 }
 
 /// The field's metrics, rates, response times and buckets.
 pub(super) fn details(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
-    let metrics = |is_relative: bool| tables::metrics(analysis, step, (is_relative, usize::MAX));
+    let metrics = |is_relative: bool| tables::metrics(analysis, step, is_relative, usize::MAX);
     html! {
         @for grid in metrics(false) { (framed("The field's metrics", step, table(&grid))) }
         @for grid in metrics(true) {

@@ -236,7 +236,7 @@ fn cuts(n_slices: usize, lane: f64) -> String {
 /// their points.
 fn paths(slices: &[Vec<f64>], lane: f64, longest: usize, max: f64) -> String {
     let places = slices.iter().enumerate();
-    places.map(|(at, points)| path(points, (lane * at as f64, lane), longest, max)).collect()
+    places.map(|(at, points)| path(points, lane * at as f64, lane, longest, max)).collect()
 }
 
 /// How far neighbouring points of a lane are apart.
@@ -257,7 +257,7 @@ fn band(
 }
 
 /// A line as a path whose points are told by their distance from the one before: a third shorter.
-fn path(points: &[f64], (left, lane): (f64, f64), longest: usize, max: f64) -> String {
+fn path(points: &[f64], left: f64, lane: f64, longest: usize, max: f64) -> String {
     let step = spacing(lane, longest);
     let mut out = String::new();
     let mut before = (0.0, 0.0);

@@ -51,7 +51,7 @@ pub(super) fn graphs_and_rest(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) 
     let wider = (n_graphs as f64 / FEW_GRAPHS as f64).max(1.0);
     let least_share = (LEAST_SHARE * wider).min(MOST_SHARE);
     html! {
-        (graphs(analysis, (step, stacks), least_share))
+        (graphs(analysis, step, stacks, least_share))
         (rest(analysis, step, stacks))
     }
 }
@@ -83,7 +83,8 @@ pub(crate) fn tables(
 /// The differential graph of each candidate, then one graph per system.
 pub(crate) fn graphs(
     analysis: &Analysis<'_>,
-    (step, stacks): (&StepAnalysis<'_>, &StepStacks<'_>),
+    step: &StepAnalysis<'_>,
+    stacks: &StepStacks<'_>,
     least_share: f64,
 ) -> Markup {
     let operation = step.step.info.figure.operation();

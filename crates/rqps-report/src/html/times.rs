@@ -52,7 +52,7 @@ pub(super) fn responses(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Mar
         },
     );
     let of = one_line(&step.title);
-    let drawn = distribution::draw(analysis, &measured, ("Response time of events", &of));
+    let drawn = distribution::draw(analysis, &measured, "Response time of events", &of);
     html! { (drawn) (percentiles) (buckets(analysis, step)) }
 }
 

@@ -16,7 +16,8 @@ const OURS: [Metric; 2] = [Metric::ServerCpu, Metric::ClientCpu];
 pub(crate) fn metrics(
     analysis: &Analysis<'_>,
     step: &StepAnalysis<'_>,
-    (is_relative, columns): (bool, usize),
+    is_relative: bool,
+    columns: usize,
 ) -> Vec<Grid> {
     let rows = metric_rows(analysis, step, is_relative);
     if rows.is_empty() {

@@ -23,7 +23,7 @@ pub(super) fn steps(out: &mut String, analysis: &Analysis<'_>) {
     for step in &analysis.steps {
         let mut parts: Vec<(String, Grid)> = Vec::new();
         for (is_relative, title) in [(false, "Metrics"), (true, "Metrics relative to the base")] {
-            let grids = tables::metrics(analysis, step, (is_relative, usize::MAX));
+            let grids = tables::metrics(analysis, step, is_relative, usize::MAX);
             parts.extend(grids.into_iter().map(|grid| (title.to_owned(), grid)));
         }
         if let Some((grid, unit)) = tables::rates(analysis, step) {

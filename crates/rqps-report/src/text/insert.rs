@@ -62,7 +62,7 @@ pub(super) fn checks(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalys
 /// What a step of the Insert Benchmark has in place of the other steps' tables.
 pub(super) fn step(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>) {
     for is_relative in [false, true] {
-        let grids = tables::metrics(analysis, step, (is_relative, page.width));
+        let grids = tables::metrics(analysis, step, is_relative, page.width);
         if !grids.is_empty() && is_relative {
             page.line(&format!("--- relative to {}", shorten(analysis.base_label(), 60)));
         } else if !grids.is_empty() {

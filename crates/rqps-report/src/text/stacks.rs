@@ -33,7 +33,7 @@ pub(super) fn summary(page: &mut Page, analysis: &Analysis<'_>) {
                 }
             }
         }
-        alone(page, analysis, (step, stacks));
+        alone(page, analysis, step, stacks);
         for note in stacks::notes(analysis, step, stacks) {
             page.paragraph("- ", &note);
         }
@@ -55,7 +55,7 @@ pub(super) fn step(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis
             }
         }
     }
-    alone(page, analysis, (step, stacks));
+    alone(page, analysis, step, stacks);
     if let Some(grid) = stacks::waits(analysis, stacks) {
         page.line(&format!("--- where threads were, us per {operation}, and threads on average"));
         page.grid(&grid);
@@ -73,7 +73,8 @@ pub(super) fn step(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis
 fn alone(
     page: &mut Page,
     analysis: &Analysis<'_>,
-    (step, stacks): (&StepAnalysis<'_>, &crate::analysis::StepStacks<'_>),
+    step: &StepAnalysis<'_>,
+    stacks: &crate::analysis::StepStacks<'_>,
 ) {
     if !stacks.pairs.is_empty() {
         return;

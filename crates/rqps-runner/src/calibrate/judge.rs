@@ -155,7 +155,7 @@ fn geometric_mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
 }
 
 /// How often a handicap was found, and called so; `None` when nothing was measured.
-pub(super) fn power((step, clients, percent): (&str, u32, u32), looks: &[Sides]) -> Option<Power> {
+pub(super) fn power(step: &str, clients: u32, percent: u32, looks: &[Sides]) -> Option<Power> {
     let (mut n_found, mut n_judged, mut n_judged_at_half) = (0, 0, 0);
     let mut logs = Vec::new();
     for [base, other] in looks {

@@ -142,7 +142,7 @@ fn clients_of(
     place_server(bench, planned.placement)?;
     let (mut members, mut served) = (Vec::new(), Vec::new());
     for client_idx in 0..planned.clients {
-        let (member, by) = member(bench, planned, (program, client_idx), seed)?;
+        let (member, by) = member(bench, planned, program, client_idx, seed)?;
         members.push(member);
         served.push(by);
     }
@@ -187,7 +187,8 @@ pub(super) fn warm_up(planned: &PlannedStep, seed: u64) -> Option<Order> {
 pub(crate) fn connect(
     bench: &Bench<'_>,
     placement: Placement,
-    (idx, seed): (u32, u64),
+    idx: u32,
+    seed: u64,
 ) -> Result<(AnyConnection, Served)> {
     let mut connection = AnyConnection::open(bench.dbms, bench.endpoint)
         .with_context(|| format!("connect client {idx}"))?;
@@ -216,10 +217,11 @@ pub(crate) fn connect(
 fn member(
     bench: &Bench<'_>,
     planned: &PlannedStep,
-    (program, client_idx): (&Arc<Program>, u32),
+    program: &Arc<Program>,
+    client_idx: u32,
     seed: u64,
 ) -> Result<(Member<AnyConnection, SysbenchWorker>, Served)> {
-    let (mut connection, served) = connect(bench, planned.placement, (client_idx, seed))?;
+    let (mut connection, served) = connect(bench, planned.placement, client_idx, seed)?;
     let (step, args, _) = planned.of_file()?;
     if step.figure == Figure::RowsRead {
         // All clients go through a table at a time.

@@ -34,7 +34,7 @@ pub(crate) fn create_indexes(
 ) -> Result<Slice> {
     let window = Window::open(bench)?;
     let witness = Witness::start();
-    let tally = create(bench, (schema, rows), seed, show)?;
+    let tally = create(bench, schema, rows, seed, show)?;
     let told = witness.marks();
     // What the server counts would hold what it writes on behind the statements.
     let seen = Seen { counters: BTreeMap::new(), ..window.close()? };
@@ -53,7 +53,7 @@ pub(crate) fn insert_rows_before(
     let n_rows = step.rows_per_commit;
     place_server(bench, planned.placement)?;
     for table in 1..=args.tables() {
-        let (mut connection, _) = connect(bench, planned.placement, (table - 1, seed))?;
+        let (mut connection, _) = connect(bench, planned.placement, table - 1, seed)?;
         reset_sequence(&mut connection, table, bench.dbms)?;
         let rows = Rows { ids: Arc::new(TableIds::new(1, 0)), pair: None };
         let draw = (args.protocol.for_role(Role::Insert, bench.dbms), table, seed);
@@ -66,7 +66,8 @@ pub(crate) fn insert_rows_before(
 /// Creates the indexes of all tables at once, each on a connection of its own; counts the tables' rows.
 fn create(
     bench: &Bench<'_>,
-    (schema, rows): (&Schema, &[u64]),
+    schema: &Schema,
+    rows: &[u64],
     seed: u64,
     show: &mut dyn FnMut(Duration) -> bool,
 ) -> Result<Tally> {
@@ -76,7 +77,7 @@ fn create(
     for idx in 0..rows.len() {
         let idx = u32::try_from(idx).unwrap_or(0);
         // Threads that the server starts for this inherit the CPUs of the one that serves the client.
-        let mut connection = connect(bench, Placement::Free, (idx, seed))?.0;
+        let mut connection = connect(bench, Placement::Free, idx, seed)?.0;
         // All tables at once share the storage.
         connection.set_timeout(Some(bench.patience.through_rows(rows.iter().sum())))?;
         connections.push(connection);

@@ -40,7 +40,7 @@ pub(crate) fn run(
     {
         let mut placed = steps.clone();
         adopt_placements(plan, &mut placed, &run.steps, cpus);
-        match why_not(&run, (&placed, host), environment) {
+        match why_not(&run, &placed, host, environment) {
             None => {
                 let incident = broken_off(&run);
                 store.mark_resumed(&run.id, &incident)?;
@@ -53,7 +53,7 @@ pub(crate) fn run(
             ))),
         }
     }
-    let (run, lock) = created(plan, (&steps, host), store, environment)?;
+    let (run, lock) = created(plan, &steps, host, store, environment)?;
     Ok(Begun { run, lock, steps })
 }
 
@@ -122,7 +122,7 @@ fn adopt_placements(plan: &Plan, steps: &mut [PlannedStep], stored: &[RunStep], 
     let cpus = limits::narrowest(plan, cpus);
     for (step, stored) in steps.iter_mut().zip(stored) {
         let can_be_had =
-            placement::resolve(stored.placement, stored.clients, &cpus, (all_local, None));
+            placement::resolve(stored.placement, stored.clients, &cpus, all_local, None);
         if can_be_had.is_ok() {
             step.placement = stored.placement;
         }
@@ -134,7 +134,8 @@ fn adopt_placements(plan: &Plan, steps: &mut [PlannedStep], stored: &[RunStep], 
 /// another host must not pass for the same's.
 fn why_not(
     run: &Run,
-    (planned, host): (&[PlannedStep], &Host),
+    planned: &[PlannedStep],
+    host: &Host,
     environment: &Environment,
 ) -> Option<String> {
     let Environment { rqps_version, .. } = environment;
@@ -196,7 +197,8 @@ fn other_host(was: &Host, now: &Host) -> Option<String> {
 /// A new run, held by this process before anybody can see it.
 fn created(
     plan: &Plan,
-    (steps, host): (&[PlannedStep], &Host),
+    steps: &[PlannedStep],
+    host: &Host,
     store: &Store,
     environment: &Environment,
 ) -> Result<(Run, RunLock)> {

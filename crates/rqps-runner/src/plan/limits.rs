@@ -178,7 +178,7 @@ mod tests {
         let (cache, data, sockets) = (here.clone(), here.clone(), here);
         let places = Places { cache, data, sockets, notes: Vec::new() };
         let version: Version = "10.11.19".parse()?;
-        render_config((&plan, &plan.systems[0]), &version, &places)
+        render_config(&plan, &plan.systems[0], &version, &places)
     }
 
     /// The caches of that configuration, MiB.

@@ -31,7 +31,8 @@ pub fn resolve(
     asked: Placement,
     clients: u32,
     cpus: &[usize],
-    (all_local, best): (bool, Option<Placement>),
+    all_local: bool,
+    best: Option<Placement>,
 ) -> Result<Placement> {
     let fits = clients as usize <= cpus.len();
     match asked {
@@ -105,15 +106,15 @@ mod tests {
     #[test]
     fn auto_pairs_up_to_the_number_of_cpus() {
         let cpus = [0, 1];
-        assert_eq!(resolve(Placement::Auto, 2, &cpus, (true, None)).unwrap(), Placement::Paired);
-        assert_eq!(resolve(Placement::Auto, 3, &cpus, (true, None)).unwrap(), Placement::Free);
-        assert_eq!(resolve(Placement::Auto, 1, &cpus, (false, None)).unwrap(), Placement::Free);
+        assert_eq!(resolve(Placement::Auto, 2, &cpus, true, None).unwrap(), Placement::Paired);
+        assert_eq!(resolve(Placement::Auto, 3, &cpus, true, None).unwrap(), Placement::Free);
+        assert_eq!(resolve(Placement::Auto, 1, &cpus, false, None).unwrap(), Placement::Free);
     }
 
     #[test]
     fn a_calibration_decides_where_it_can() {
         let auto = |best, cpus: &[usize], all_local| {
-            resolve(Placement::Auto, 1, cpus, (all_local, Some(best))).unwrap()
+            resolve(Placement::Auto, 1, cpus, all_local, Some(best)).unwrap()
         };
         assert_eq!(auto(Placement::Split, &[0, 1], true), Placement::Split);
         assert_eq!(auto(Placement::Split, &[0], true), Placement::Paired);
@@ -124,20 +125,20 @@ mod tests {
     fn paired_that_a_calibration_found_is_for_up_to_as_many_clients_as_cpus() {
         // Found with eight clients on eight CPUs, of which the plan gives its systems two.
         let auto =
-            |clients, best| resolve(Placement::Auto, clients, &[0, 1], (true, Some(best))).unwrap();
+            |clients, best| resolve(Placement::Auto, clients, &[0, 1], true, Some(best)).unwrap();
         assert_eq!(auto(8, Placement::Paired), Placement::Free);
         assert_eq!(auto(2, Placement::Paired), Placement::Paired);
         assert_eq!(auto(2, Placement::Free), Placement::Free);
         assert_eq!(auto(8, Placement::Split), Placement::Split);
         // Who asks for it gets it.
-        let asked = resolve(Placement::Paired, 8, &[0, 1], (true, None)).unwrap();
+        let asked = resolve(Placement::Paired, 8, &[0, 1], true, None).unwrap();
         assert_eq!(asked, Placement::Paired);
     }
 
     #[test]
     fn what_cannot_be_had_is_refused() {
-        assert!(resolve(Placement::Split, 1, &[0], (true, None)).is_err());
-        assert!(resolve(Placement::Paired, 1, &[0, 1], (false, None)).is_err());
+        assert!(resolve(Placement::Split, 1, &[0], true, None).is_err());
+        assert!(resolve(Placement::Paired, 1, &[0, 1], false, None).is_err());
     }
 
     #[test]

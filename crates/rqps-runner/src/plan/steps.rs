@@ -170,7 +170,7 @@ pub fn of_plan(plan: &Plan, cpus: &[usize], all_local: bool) -> Result<Vec<Plann
                 info.name = format!("{prefix}/{}", info.name);
             }
             let best = plan.calibration.as_ref().and_then(|found| found.placement_for(clients));
-            let placement = placement::resolve(plan.placement, clients, cpus, (all_local, best))?;
+            let placement = placement::resolve(plan.placement, clients, cpus, all_local, best)?;
             planned.push(PlannedStep { job, info, clients, placement, start: 0 });
             Ok(())
         };

@@ -39,9 +39,9 @@ impl RunningSystem {
         let setup = self.server.as_ref().map(|s| s.instance.setup());
         let configured = setup.map(|s| s.config.option_names(dbms));
         let origins =
-            audit::origins((dbms, self.version.as_ref()), self.admin.as_mut(), configured.as_ref());
+            audit::origins(dbms, self.version.as_ref(), self.admin.as_mut(), configured.as_ref());
         let mut build = setup.map_or_else(BTreeMap::new, |s| s.installed.build_facts());
-        build.extend(audit::build_facts(dbms, self.admin.as_mut(), (&version_text, &settings)));
+        build.extend(audit::build_facts(dbms, self.admin.as_mut(), &version_text, &settings));
         Ok(RunSystem {
             spec: self.spec.clone(),
             version: self.version.clone(),

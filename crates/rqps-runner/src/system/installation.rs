@@ -94,7 +94,7 @@ impl Installation {
                     (watch.report)(Progress::Note { text: &text });
                 }
                 // What is wrong with the configuration is said before anything is fetched.
-                render_config((plan, spec), &entry.version, &places)?;
+                render_config(plan, spec, &entry.version, &places)?;
                 fetch::ensure(catalogue, entry, &places.cache, &mut watch)?
             }
             SystemSource::Basedir { path } => {
@@ -126,7 +126,7 @@ impl Installation {
         let (malloc, cache) = (spec.variant.malloc, &places.cache);
         let allocator = Allocator::ensure(&environment.catalogue, malloc, cache, &mut watch)?;
         allocator.check_program(&installed)?;
-        let config = render_config((plan, spec), &installed.version, &places)?;
+        let config = render_config(plan, spec, &installed.version, &places)?;
         direct_io::check(installed.dbms, &config, &places.data, &mut watch)?;
         punch_hole::check(spec.variant.compression, &places.data)?;
         Ok(Self::Local(Box::new(installed), allocator, identity, places))
@@ -212,7 +212,8 @@ pub(crate) fn config_of(spec: &SystemSpec) -> Config {
 
 /// The configuration of a system for this host and the plan's largest tables.
 pub(crate) fn render_config(
-    (plan, spec): (&Plan, &SystemSpec),
+    plan: &Plan,
+    spec: &SystemSpec,
     version: &Version,
     places: &Places,
 ) -> Result<profile::Rendered> {

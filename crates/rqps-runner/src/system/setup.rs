@@ -24,7 +24,8 @@ pub(super) struct Parts<'a> {
 
 /// Initialises and starts a server, or starts it on the data that were left.
 pub(super) fn start_own(
-    (plan, spec): (&Plan, &SystemSpec),
+    plan: &Plan,
+    spec: &SystemSpec,
     parts: &Parts<'_>,
     how: Start<'_>,
     listen: &mut Listener<'_>,
@@ -38,7 +39,7 @@ pub(super) fn start_own(
     listen(Event::Preparing { label: &label, doing });
     let mut report = |progress: Progress<'_>| tell(&progress, &label, listen);
     let mut watch = Watch { stop: &environment.interrupt, report: &mut report };
-    let mut config = render_config((plan, spec), &parts.installed.version, parts.places)?;
+    let mut config = render_config(plan, spec, &parts.installed.version, parts.places)?;
     if environment.trial.is_verbatim {
         config.take_verbatim(spec.dbms, &spec.config)?;
     }
@@ -47,7 +48,7 @@ pub(super) fn start_own(
         trial,
         templates,
         patience: environment.patience,
-        ..setup(parts, spec, (config, name), &mut watch)
+        ..setup(parts, spec, config, name, &mut watch)
     };
     let instance = match data {
         Data::New | Data::Look | Data::Try => Instance::create(setup, &mut watch)?,
@@ -73,7 +74,8 @@ pub(super) fn discard(instance: Instance, data: Data) {
 fn setup(
     parts: &Parts<'_>,
     spec: &SystemSpec,
-    (config, name): (Rendered, &str),
+    config: Rendered,
+    name: &str,
     watch: &mut Watch<'_>,
 ) -> Setup {
     let changes = describe_changes(&config.changes);

@@ -139,7 +139,7 @@ impl Watcher {
         let step_idx = step_idx.filter(|&idx| idx < outline.steps.len());
         let n_systems = outline.brief.systems.len();
         let blocks = match step_idx {
-            Some(step_idx) => store.select_blocks(&self.run_id, (step_idx, n_systems))?,
+            Some(step_idx) => store.select_blocks(&self.run_id, step_idx, n_systems)?,
             None => vec![Vec::new(); n_systems],
         };
         Ok(Known { outline, step_idx, blocks, at, read: Instant::now() })

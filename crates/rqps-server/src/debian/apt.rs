@@ -148,7 +148,7 @@ impl Apt {
                 absent.iter().map(|f| format!("{}={}", f.name, f.version)).collect();
             let mut arguments = vec!["-q", "-o", "Acquire::Retries=3", "download"];
             arguments.extend(specs.iter().map(String::as_str));
-            self.own_telling("apt-get", &arguments, (&absent, total), watch)?;
+            self.own_telling("apt-get", &arguments, &absent, total, watch)?;
         }
         let mut done = Vec::new();
         for file in files {
@@ -251,7 +251,8 @@ impl Apt {
         &self,
         program: &'static str,
         arguments: &[&str],
-        (files, total): (&[&Listed], u64),
+        files: &[&Listed],
+        total: u64,
         watch: &mut Watch<'_>,
     ) -> Result<String, Error> {
         let archives = self.root.join("archives");

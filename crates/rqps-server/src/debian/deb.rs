@@ -36,7 +36,7 @@ pub(super) fn unpack(
         let (name, size) = member(&header).ok_or_else(|| bad(&"a member's header is malformed"))?;
         match name {
             "data.tar.xz" => {
-                return tar_xz((&mut file).take(size), deb, to, (layout, limits), written);
+                return tar_xz((&mut file).take(size), deb, to, layout, limits, written);
             }
             name if name.starts_with("data.tar") => {
                 return Err(bad(&format!("it holds a {name}, where data.tar.xz was expected")));

@@ -27,7 +27,8 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// Patches every program below `partial` for the place where it will be, `prefix`.
 pub(super) fn relocate(
     patchelf: &Path,
-    (partial, prefix): (&Path, &Path),
+    partial: &Path,
+    prefix: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<(), Error> {
     let loader = LIBRARY_DIRS

@@ -48,7 +48,7 @@ fn parts_of_a_server_are_of_one_build() {
         };
         let known: Vec<_> = known.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
         let versions = |parts: Vec<(String, String)>| parts.into_iter().map(|(_, v)| v).collect();
-        let chosen: Result<Vec<String>, Error> = parts((entry, &source), &known).map(versions);
+        let chosen: Result<Vec<String>, Error> = parts(entry, &source, &known).map(versions);
         chosen.map_err(|e| e.to_string())
     };
     let mariadb = find(rqps_model::Dbms::Mariadb, "11.8.9", None);

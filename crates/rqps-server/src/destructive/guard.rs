@@ -97,7 +97,8 @@ pub(super) fn require_own(scope: Scope<'_>, statement: &str) -> Result<(), Error
 /// Refuses a statement unless all that it reaches is the run's, by the server's own word.
 pub(super) fn require(
     scope: Scope<'_>,
-    (dbms, statement): (Dbms, &str),
+    dbms: Dbms,
+    statement: &str,
     reach: Reach,
     connection: &mut dyn Connection,
 ) -> Result<(), Error> {

@@ -59,7 +59,7 @@ impl Host {
         let dir = self.path("alias");
         let (scope, version) = (Scope::Own { dir: &dir }, "8.0.33".parse().unwrap());
         let told = [
-            reset_binary_logs(scope, (Dbms::Mysql, &version), &mut server),
+            reset_binary_logs(scope, Dbms::Mysql, &version, &mut server),
             set_global(scope, Dbms::Mysql, ("a", "1"), &mut server),
             drop_table(scope, Dbms::Mysql, "sbtest1", &mut server),
         ];
@@ -176,7 +176,7 @@ fn a_guest_drops_in_its_own_schema_with_the_marker_alone() {
     }
     let version = "8.0.33".parse().unwrap();
     let mut server = marker("1");
-    assert!(reset_binary_logs(ours, (Dbms::Mysql, &version), &mut server).is_err());
+    assert!(reset_binary_logs(ours, Dbms::Mysql, &version, &mut server).is_err());
     let refused = set_global(ours, Dbms::Mysql, ("a", "1"), &mut server);
     assert!(
         matches!(refused, Err(Error::Refused(Refusal::SettingsNotAllowed { .. }))),

@@ -24,7 +24,7 @@ pub(super) fn ask(
     asked: Asked,
 ) -> Result<Result<Told, Reason>, Error> {
     let result = if asked == Asked::Prepared {
-        prepared(connection, (head, question))?
+        prepared(connection, head, question)?
     } else {
         connection.query(&format!("{head} {}", with_values(question)))?
     };
@@ -33,7 +33,8 @@ pub(super) fn ask(
 
 fn prepared(
     connection: &mut dyn Connection,
-    (head, question): (&str, &Question<'_>),
+    head: &str,
+    question: &Question<'_>,
 ) -> Result<ResultSet, Error> {
     let variable = |idx: usize| format!("@{NAME}_{idx}");
     let values = question.values.first().map_or(&[][..], Vec::as_slice);
@@ -94,7 +95,7 @@ pub(super) fn parse(result: &ResultSet) -> Result<PlanShape, Reason> {
             shape.joins.insert(join(&parts));
         }
         seen.push(cell(id));
-        let found = access(cell(table), cell(path), cell(key), (&parts, &mut shape.extras))?;
+        let found = access(cell(table), cell(path), cell(key), &parts, &mut shape.extras)?;
         // A part of a statement that reads no table is told only where it is the whole.
         if !found.table.is_empty() || result.rows.len() == 1 {
             shape.accesses.push(found);
@@ -110,7 +111,8 @@ fn access(
     table: &str,
     path: &str,
     key: &str,
-    (parts, extras): (&[&str], &mut BTreeSet<Extra>),
+    parts: &[&str],
+    extras: &mut BTreeSet<Extra>,
 ) -> Result<Access, Reason> {
     // MariaDB writes `range|filter`, and the filter's index behind the other.
     let is_filtered = path.contains('|');

@@ -126,7 +126,7 @@ fn drop_binary_logs(
     if log_bin.scalar() != Some("1") {
         return Ok(());
     }
-    let done = reset_binary_logs(target.scope, (target.dbms, target.version), connection);
+    let done = reset_binary_logs(target.scope, target.dbms, target.version, connection);
     not_refused(done, detail).map(|_| ())
 }
 

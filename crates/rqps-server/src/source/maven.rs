@@ -55,7 +55,8 @@ const LIMIT: Duration = Duration::from_secs(30 * 60);
 
 /// Fetches the archive of `name` and moves it to `to`, which is on the same file system as `cache`.
 pub(crate) fn fetch(
-    (name, source): (&str, &Maven),
+    name: &str,
+    source: &Maven,
     cache: &Path,
     to: &Path,
     watch: &mut Watch<'_>,
@@ -66,14 +67,14 @@ pub(crate) fn fetch(
     let dir = repository.join(dir);
     let mut output = String::new();
     for _ in 0..ATTEMPTS {
-        match attempt((name, source), &repository, &dir, watch)? {
+        match attempt(name, source, &repository, &dir, watch)? {
             Ok(done) if done.success() && dir.join(&file).is_file() => {
                 fs::rename(dir.join(&file), to).map_err(|e| Error::write(to, e))?;
                 return remove_copy(&dir);
             }
             Ok(done) => output = meaning(&done),
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                return Err(missing_client(("mvn", "maven"), name, to));
+                return Err(missing_client("mvn", "maven", name, to));
             }
             Err(e) => return Err(Error::io("run mvn", e)),
         }
@@ -86,7 +87,8 @@ pub(crate) fn fetch(
 }
 
 fn attempt(
-    (name, source): (&str, &Maven),
+    name: &str,
+    source: &Maven,
     repository: &Path,
     dir: &Path,
     watch: &mut Watch<'_>,

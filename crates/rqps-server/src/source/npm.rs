@@ -59,7 +59,8 @@ impl Npm {
 
 /// Fetches the tarball and moves it to `to`.
 pub(super) fn fetch(
-    (name, source): (&str, &Npm),
+    name: &str,
+    source: &Npm,
     cache: &Path,
     to: &Path,
     watch: &mut Watch<'_>,
@@ -80,7 +81,7 @@ pub(super) fn fetch(
     let done = match tool::run(command, terms, watch, &mut |_| {})? {
         Ok(done) => done,
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
-            return Err(missing_client(("npm", "npm"), name, to));
+            return Err(missing_client("npm", "npm", name, to));
         }
         Err(e) => return Err(Error::io("run npm", e)),
     };

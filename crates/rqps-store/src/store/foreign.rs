@@ -54,7 +54,7 @@ impl Store {
         let of = RunRef::Id(run_id.to_owned());
         let run = self.select_run(&of)?;
         for step_idx in 0..run.steps.len() {
-            self.select_blocks(run_id, (step_idx, run.systems.len()))?;
+            self.select_blocks(run_id, step_idx, run.systems.len())?;
         }
         drop(run);
         self.select_outline(&of)?;
@@ -75,7 +75,7 @@ impl Store {
     /// # Errors
     /// [`Error::Exists`] when there is a run of that id, or either store cannot be read or written.
     pub fn take_run(&self, from: &Self, run_id: &str) -> Result<(), Error> {
-        self.take(from, run_id, (None, false))
+        self.take(from, run_id, None, false)
     }
 
     /// The same for a run that came in an archive: one that has not finished is not to go on here, as its servers'
@@ -84,7 +84,7 @@ impl Store {
     /// # Errors
     /// As [`Store::take_run`].
     pub fn take_in(&self, from: &Self, run_id: &str) -> Result<(), Error> {
-        self.take(from, run_id, (None, true))
+        self.take(from, run_id, None, true)
     }
 
     /// The same without what takes most of the room and no figure is made of: samples, seconds of blocks and
@@ -101,14 +101,15 @@ impl Store {
         gather: Gather<'_>,
         counters: &[&str],
     ) -> Result<(), Error> {
-        self.take(from, run_id, (Some((gather, counters)), false))
+        self.take(from, run_id, Some((gather, counters)), false)
     }
 
     fn take(
         &self,
         from: &Self,
         run_id: &str,
-        (small, is_archived): (Option<Small<'_>>, bool),
+        small: Option<Small<'_>>,
+        is_archived: bool,
     ) -> Result<(), Error> {
         let action = format!("store run {run_id}");
         let sql = |e| self.sql_error(&action, e);

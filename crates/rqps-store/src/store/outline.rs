@@ -144,7 +144,8 @@ impl Store {
     pub fn select_blocks(
         &self,
         run_id: &str,
-        (step_idx, n_systems): (usize, usize),
+        step_idx: usize,
+        n_systems: usize,
     ) -> Result<Vec<Vec<Block>>, Error> {
         let read = || {
             let mut statement = self.connection.prepare_cached(

@@ -58,11 +58,11 @@ impl Store {
 fn select_whole(connection: &Connection, run_id: &str) -> rusqlite::Result<Run> {
     let mut run = some_steps(connection, run_id, &|_| true)?;
     for (system_idx, system) in run.systems.iter_mut().enumerate() {
-        system.settings = select_settings(connection, (run_id, system_idx), SERVER_SCOPE)?;
-        system.session = select_settings(connection, (run_id, system_idx), SESSION_SCOPE)?;
-        system.process = select_settings(connection, (run_id, system_idx), PROCESS_SCOPE)?;
-        system.build = select_settings(connection, (run_id, system_idx), BUILD_SCOPE)?;
-        system.origins = select_origins(connection, (run_id, system_idx))?;
+        system.settings = select_settings(connection, run_id, system_idx, SERVER_SCOPE)?;
+        system.session = select_settings(connection, run_id, system_idx, SESSION_SCOPE)?;
+        system.process = select_settings(connection, run_id, system_idx, PROCESS_SCOPE)?;
+        system.build = select_settings(connection, run_id, system_idx, BUILD_SCOPE)?;
+        system.origins = select_origins(connection, run_id, system_idx)?;
     }
     Ok(run)
 }
@@ -146,7 +146,8 @@ fn select_systems(connection: &Connection, run_id: &str) -> rusqlite::Result<Vec
 
 fn select_settings(
     connection: &Connection,
-    (run_id, system_idx): (&str, usize),
+    run_id: &str,
+    system_idx: usize,
     scope: &str,
 ) -> rusqlite::Result<BTreeMap<String, String>> {
     let mut statement = connection.prepare_cached(
@@ -158,7 +159,8 @@ fn select_settings(
 
 fn select_origins(
     connection: &Connection,
-    (run_id, system_idx): (&str, usize),
+    run_id: &str,
+    system_idx: usize,
 ) -> rusqlite::Result<BTreeMap<String, SettingOrigin>> {
     let mut statement = connection.prepare_cached(
         "SELECT name, source, default_value FROM setting

@@ -70,7 +70,7 @@ fn an_outline_is_the_run_without_its_slices() {
     assert_eq!(outline.steps.iter().map(|step| &step.info).collect::<Vec<_>>(), infos);
     assert_eq!(outline.steps[1].n_slices, [1, 0]);
     assert!(outline.steps[1].outcomes.iter().all(|outcome| *outcome == StepOutcome::Pending));
-    let blocks = store.select_blocks("r1", (1, 2)).unwrap();
+    let blocks = store.select_blocks("r1", 1, 2).unwrap();
     assert_eq!((blocks[0].len(), blocks[1].len()), (1, 0));
     assert!((blocks[0][0].figure() - slice.figure()).abs() <= 1e-9 * slice.figure());
     assert_eq!(store.select_status("r1").unwrap(), RunStatus::Running);
@@ -94,7 +94,7 @@ fn blocks_are_the_slices_without_what_was_recorded_in_detail() {
     }
     let wanted: Vec<Block> = slices.iter().map(Block::from).collect();
     assert!(wanted.iter().any(|block| block.inserts.is_some() && block.n_due > 0));
-    assert_eq!(store.select_blocks("r1", (1, 1)).unwrap(), [wanted]);
+    assert_eq!(store.select_blocks("r1", 1, 1).unwrap(), [wanted]);
 }
 
 #[test]

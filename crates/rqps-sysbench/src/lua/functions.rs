@@ -132,7 +132,7 @@ fn statements(lua: &Lua, table: &Table) -> mlua::Result<()> {
     };
     table.set("bind", lua.create_function(bind)?)?;
     let close = |_: &Lua, (link, statement, slots): (usize, usize, Vec<u32>)| {
-        with((), |worker| worker.close_statement((link, statement), &slots));
+        with((), |worker| worker.close_statement(link, statement, &slots));
         Ok(())
     };
     table.set("close_statement", lua.create_function(close)?)?;

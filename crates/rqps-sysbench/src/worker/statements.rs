@@ -260,7 +260,7 @@ impl Worker {
     }
 
     /// Forgets a statement of a connection and its slots.
-    pub(crate) fn close_statement(&mut self, (link, statement): (usize, usize), slots: &[u32]) {
+    pub(crate) fn close_statement(&mut self, link: usize, statement: usize, slots: &[u32]) {
         let Some(place) = self.statements.get_mut(statement) else { return };
         let Some(it) = place.take_if(|it| it.link == link) else { return };
         self.free_slots.extend_from_slice(slots);

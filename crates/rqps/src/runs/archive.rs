@@ -14,7 +14,9 @@ use crate::output::say;
 /// Writes a run to `output`, or to a file or directory named after it.
 pub(crate) fn export(
     store: &Store,
-    (run, format, extent): (&str, ExportFormat, Extent),
+    run: &str,
+    format: ExportFormat,
+    extent: Extent,
     output: Option<&Path>,
 ) -> Result<()> {
     // `rqps runs export RUN.tar.zst` names the run and the file at once.
@@ -39,14 +41,14 @@ pub(crate) fn export(
     let of = RunRef::Id(id);
     match format {
         ExportFormat::Archive => {
-            archive::write(store, &of, &path, (extent, env!("CARGO_PKG_VERSION")))?;
+            archive::write(store, &of, &path, extent, env!("CARGO_PKG_VERSION"))?;
         }
         ExportFormat::Json => {
             let text = json::render(&store.select_tables(&of)?);
             write(&path, text.as_bytes())?;
         }
         ExportFormat::Csv => {
-            tables(store, (&of, &path, "csv"), |table| Ok(csv::render(table).into_bytes()))?;
+            tables(store, &of, &path, "csv", |table| Ok(csv::render(table).into_bytes()))?;
         }
         ExportFormat::Parquet => write_parquet(store, &of, &path)?,
     }
@@ -56,7 +58,7 @@ pub(crate) fn export(
 #[cfg(feature = "parquet")]
 fn write_parquet(store: &Store, run: &RunRef, dir: &Path) -> Result<()> {
     let by = concat!("rqps ", env!("CARGO_PKG_VERSION"));
-    tables(store, (run, dir, "parquet"), |table| Ok(rqps_export::parquet::render(table, by)?))
+    tables(store, run, dir, "parquet", |table| Ok(rqps_export::parquet::render(table, by)?))
 }
 
 #[cfg(not(feature = "parquet"))]
@@ -69,7 +71,9 @@ fn write_parquet(_: &Store, _: &RunRef, _: &Path) -> Result<()> {
 /// A file for each table of the run, in a directory that must be new or empty.
 fn tables(
     store: &Store,
-    (run, dir, ending): (&RunRef, &Path, &str),
+    run: &RunRef,
+    dir: &Path,
+    ending: &str,
     render: impl Fn(&Table) -> Result<Vec<u8>>,
 ) -> Result<()> {
     std::fs::create_dir_all(dir).with_context(|| format!("make {}", dir.display()))?;

@@ -299,7 +299,8 @@ mod tests {
 
     fn seconds_of(
         duration_ns: u64,
-        (n_rounds, is_fixed): (Option<u32>, bool),
+        n_rounds: Option<u32>,
+        is_fixed: bool,
         n_queries: u64,
     ) -> (Vec<Vec<f64>>, bool) {
         let series = [10, 20, 3].map(|queries| SeriesPoint { queries, ..SeriesPoint::default() });
@@ -331,23 +332,23 @@ mod tests {
 
     #[test]
     fn only_whole_seconds_count_and_blocks_run_on() {
-        let (slices, is_by_block) = seconds_of(2_300_000_000, (None, false), 33);
+        let (slices, is_by_block) = seconds_of(2_300_000_000, None, false, 33);
         assert_eq!(slices, [[100.0, 200.0], [100.0, 200.0]]);
         assert!(!is_by_block);
-        let (blocks, _) = seconds_of(2_300_000_000, (Some(2), false), 33);
+        let (blocks, _) = seconds_of(2_300_000_000, Some(2), false, 33);
         assert_eq!(blocks, [[100.0, 200.0, 100.0, 200.0]]);
-        assert_eq!(seconds_of(2_995_000_000, (None, false), 33).0[0].len(), 3);
-        assert_eq!(seconds_of(2_980_000_000, (None, false), 33).0[0].len(), 2);
+        assert_eq!(seconds_of(2_995_000_000, None, false, 33).0[0].len(), 3);
+        assert_eq!(seconds_of(2_980_000_000, None, false, 33).0[0].len(), 2);
     }
 
     #[test]
     fn parts_of_a_fixed_amount_of_work_run_on() {
         // Two statements came after the last whole second.
-        let (parts, is_by_block) = seconds_of(3_100_000_000, (None, true), 35);
+        let (parts, is_by_block) = seconds_of(3_100_000_000, None, true, 35);
         assert_eq!(parts, [[100.0, 200.0, 30.0, 100.0, 200.0, 30.0]]);
         assert!(!is_by_block);
         // Points of turns that are no seconds, and parts without a whole second, are means.
-        assert_eq!(seconds_of(3_300_000_000, (Some(4), true), 33), (vec![vec![100.0; 2]], true));
-        assert_eq!(seconds_of(500_000_000, (None, true), 33), (vec![vec![660.0; 2]], true));
+        assert_eq!(seconds_of(3_300_000_000, Some(4), true, 33), (vec![vec![100.0; 2]], true));
+        assert_eq!(seconds_of(500_000_000, None, true, 33), (vec![vec![660.0; 2]], true));
     }
 }

@@ -25,7 +25,8 @@ const MEAN: usize = 2;
 pub(super) fn figure(
     analysis: &Analysis<'_>,
     scale: Scale,
-    (group, steps): (Group, &[(usize, &StepAnalysis<'_>)]),
+    group: Group,
+    steps: &[(usize, &StepAnalysis<'_>)],
     candidates: &[usize],
 ) -> Markup {
     html! {
@@ -34,7 +35,7 @@ pub(super) fn figure(
             (axis(scale))
             (means(analysis, scale, group, candidates))
             ul.rows {
-                @for &(at, step) in steps { (row(analysis, scale, (at, step), candidates)) }
+                @for &(at, step) in steps { (row(analysis, scale, at, step, candidates)) }
             }
         }
     }
@@ -81,7 +82,8 @@ fn means(analysis: &Analysis<'_>, scale: Scale, group: Group, candidates: &[usiz
 fn row(
     analysis: &Analysis<'_>,
     scale: Scale,
-    (at, step): (usize, &StepAnalysis<'_>),
+    at: usize,
+    step: &StepAnalysis<'_>,
     candidates: &[usize],
 ) -> Markup {
     let cells: Vec<&Cell> = candidates.iter().filter_map(|&idx| step.cells.get(idx)).collect();
@@ -91,7 +93,7 @@ fn row(
             span.value { (whose(analysis, idx)) (value(analysis, cell)) }
         }
     };
-    framed((at, step), &cells, (&names(analysis, candidates), &values), &drawn)
+    framed(at, step, &cells, &names(analysis, candidates), &values, &drawn)
 }
 
 /// The names of the lanes for those who see them beside one another; the values have them for those who do not.

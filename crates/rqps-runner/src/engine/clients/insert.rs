@@ -64,7 +64,7 @@ pub(super) fn open(
     };
     place_server(bench, planned.placement)?;
     let roles = roles(step, args);
-    let (mut first, _) = connect(bench, planned.placement, (0, seed))?;
+    let (mut first, _) = connect(bench, planned.placement, 0, seed)?;
     let mut tables = Vec::new();
     for table in 1..=args.tables() {
         reset_sequence(&mut first, table, bench.dbms)?;
@@ -81,7 +81,7 @@ pub(super) fn open(
         for client in 0..spec.clients {
             // Connections of one client are spread over the CPUs, those of several likewise.
             let place = client + u32::try_from(nth).unwrap_or(0);
-            let (mut connection, by) = connect(bench, planned.placement, (place, seed))?;
+            let (mut connection, by) = connect(bench, planned.placement, place, seed)?;
             let table = args.table_of(client);
             let ids = Arc::clone(&tables[table as usize - 1]);
             let pair = pairs.get(client as usize).cloned();

@@ -86,7 +86,7 @@ impl Recording {
             Ok(ability) => {
                 missing.extend(ability.missing.iter().cloned());
                 let how = How { event: ability.event, unwind: wanted.unwind };
-                recorder = Some((attach(server, how, (dir.path(), wanted.n_systems))?, how));
+                recorder = Some((attach(server, how, dir.path(), wanted.n_systems)?, how));
                 if ability.has_counters {
                     let processes = process::tree(server);
                     let started = Counting::start(ability.event, &processes, dir.path());
@@ -207,7 +207,7 @@ impl Recording {
 
 /// Starts perf on a server. One of its processes that ends just then, a worker of autovacuum say, keeps
 /// perf from recording any: it is started anew on those that are left.
-fn attach(server: i32, how: How, (dir, at_once): (&Path, usize)) -> Result<Recorder> {
+fn attach(server: i32, how: How, dir: &Path, at_once: usize) -> Result<Recorder> {
     let mut attempts = 0;
     loop {
         attempts += 1;

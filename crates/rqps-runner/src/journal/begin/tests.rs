@@ -83,25 +83,25 @@ fn a_run_goes_on_with_its_own_steps_alone() {
     let dir = tempfile::tempdir().unwrap();
     let (store, environment) = (Store::open(dir.path()).unwrap(), context(dir.path()));
     let (Begun { run, steps, .. }, _) = begin(&plan(""), &store, &environment).unwrap();
-    assert_eq!(why_not(&run, (&steps, &run.host), &environment), None);
+    assert_eq!(why_not(&run, &steps, &run.host, &environment), None);
     let mut edited = steps.clone();
     let last = edited.len() - 1;
     edited[last].info.what.push_str(" with another n");
     let name = &run.steps[last].info.name;
     assert_eq!(
-        why_not(&run, (&edited, &run.host), &environment),
+        why_not(&run, &edited, &run.host, &environment),
         Some(format!("step {name} is another now"))
     );
-    let why = why_not(&run, (&steps[1..], &run.host), &environment).unwrap();
+    let why = why_not(&run, &steps[1..], &run.host, &environment).unwrap();
     let n = steps.len();
     assert_eq!(why, format!("its suite had {n} steps and has {} now", n - 1));
     let mut moved = steps.clone();
     moved[last].placement = Placement::Split;
-    let why = why_not(&run, (&moved, &run.host), &environment).unwrap();
+    let why = why_not(&run, &moved, &run.host, &environment).unwrap();
     let was = run.steps[last].placement;
     assert_eq!(why, format!("step {name} was placed {was} and would be split now"));
     let newer = Environment { rqps_version: "0.2.0".to_owned(), ..environment };
-    let why = why_not(&run, (&steps, &run.host), &newer).unwrap();
+    let why = why_not(&run, &steps, &run.host, &newer).unwrap();
     assert_eq!(why, "rqps 0.1.0 began it, and this is 0.2.0");
 }
 

@@ -152,7 +152,7 @@ fn get(sites: &[&Site], part: Option<&[u8]>) -> Got {
         }
     };
     let mut watch = Watch { stop: &stop, report: &mut report };
-    let result = fetch_patiently(("mysql-5.6.14", &source(sites)), &to, FAST, &mut watch);
+    let result = fetch_patiently("mysql-5.6.14", &source(sites), &to, FAST, &mut watch);
     if result.is_ok() {
         assert!(fs::read(&to).unwrap() == content(), "other bytes");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "something is left");
@@ -290,7 +290,7 @@ fn the_user_can_stop_a_server_that_says_nothing() {
     let mut watch = Watch { stop: &stop, report: &mut report };
     let patience = Patience { stall: Duration::from_secs(3600), ..FAST };
     let to = dir.path().join("x");
-    let result = fetch_patiently(("x", &source(&[&site])), &to, patience, &mut watch);
+    let result = fetch_patiently("x", &source(&[&site]), &to, patience, &mut watch);
     assert!(matches!(result, Err(Error::Interrupted { .. })), "{result:?}");
 }
 

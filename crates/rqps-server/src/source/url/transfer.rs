@@ -186,7 +186,7 @@ impl Work {
         options.create(true).write(true).truncate(from == 0).append(from > 0);
         let file = if from == 0 { File::create(&self.part) } else { options.open(&self.part) };
         let file = file.map_err(|e| Failure::Ours(Error::write(&self.part, e)))?;
-        self.copy(response.into_body(), (file, from), total)
+        self.copy(response.into_body(), file, from, total)
     }
 
     /// From which byte on the answer is, and how long the whole file is.
@@ -235,7 +235,8 @@ impl Work {
     fn copy(
         &self,
         body: Body,
-        (mut file, from): (File, u64),
+        mut file: File,
+        from: u64,
         total: Option<u64>,
     ) -> Result<(), Failure> {
         let mut reader = body.into_with_config().limit(u64::MAX).reader();
