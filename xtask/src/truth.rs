@@ -130,7 +130,7 @@ impl Options {
         let _ = write!(
             text,
             "\n[[suite]]\nsize = \"tiny\"\n{clients}steps = {STEPS:?}\n\n[schedule]\nmode = \"interleaved\"\n\
-             budget = \"{}s\"\nrestarts = {}\n",
+             budget = \"{}s\"\nstarts = {}\n",
             self.seconds, self.starts
         );
         text

@@ -228,7 +228,7 @@ mod tests {
         let mixed = PlanFile::parse(text, "test").unwrap().resolve("test", &catalogue()).unwrap();
         assert_eq!(mixed.schedule, one_by_one);
         // It would be measured on one start, and the report would speak of several.
-        let text = format!("{text}[schedule]\nrestarts = 3\n");
+        let text = format!("{text}[schedule]\nstarts = 3\n");
         let refused = PlanFile::parse(&text, "test").unwrap().resolve("test", &catalogue());
         expect_test::expect!["test: starts = 3, and pg-external is given by dsn: rqps cannot start it anew; leave starts out, or name version or basedir in place of dsn"].assert_eq(&refused.unwrap_err().to_string());
     }
@@ -237,9 +237,9 @@ mod tests {
     fn a_plan_written_out_means_the_same() {
         for schedule in [
             "",
-            "mode = \"sequential\"\nrestarts = 3",
+            "mode = \"sequential\"\nstarts = 3",
             "slice = \"0.25s\"\nslices = 3",
-            "budget = \"2m\"\nprecision = \"0.5%\"\nrestarts = 5",
+            "budget = \"2m\"\nprecision = \"0.5%\"\nstarts = 5",
             "slice = \"auto\"\nplacement = \"auto\"",
         ] {
             let meant = plan(2, schedule).unwrap();

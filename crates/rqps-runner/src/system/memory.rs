@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(of_step, Duration::from_secs(60));
         expect_test::expect!["the systems do not fit into memory together (caches of a 700 MB, b 700 MB, 12 MB for 1 connection to each, 400 MB for each server beside them, of 2048 MB): they are measured one after the other, on 4 starts of each in an order drawn anew; the budget is 6 slices of 2.5 s on each start; no step ends early: precision is for systems that take turns; smaller caches would let them take turns"].assert_eq(&sentence.unwrap());
         // The budget of a plan with starts is that of each of them.
-        let (fits, _) = fit(two("[schedule]\nbudget = '6s'\nrestarts = 4\n"), [700, 700]).unwrap();
+        let (fits, _) = fit(two("[schedule]\nbudget = '6s'\nstarts = 4\n"), [700, 700]).unwrap();
         let SuiteWork::File { args, .. } = &fits.suites[0].work else { panic!("{fits:?}") };
         assert_eq!((fits.schedule.slices(), args.times.write), (3, Duration::from_secs(2)));
         let (fits, _) = fit(two("[schedule]\nbudget = '1s'\n"), [700, 700]).unwrap();
