@@ -21,6 +21,7 @@ mod legend;
 mod rates;
 mod raw;
 mod rel;
+mod relative;
 mod step_met;
 
 use std::collections::{BTreeMap, BTreeSet};

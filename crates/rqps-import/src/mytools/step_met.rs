@@ -12,7 +12,7 @@ use std::path::Path;
 use rqps_model::Metric;
 
 use crate::Error;
-use crate::derived::{Pair, Printed, hold};
+use crate::derived::{Pair, Printed, cpu_problem, hold};
 use crate::number::{parse_quantity, whole};
 
 /// The first heading of each table.
@@ -86,6 +86,13 @@ impl StepMet {
             return Err(Error::file(path, problem));
         }
         check_fields(&fields, path)?;
+        let printed = |head: &str| fields.iter().find(|f| f.head == head).map(|f| f.printed);
+        let cpu = printed("cpu/o").zip(printed("o/s"));
+        if let Some(problem) = cpu.and_then(|(cpu, rate)| cpu_problem(cpu, rate)) {
+            found.metrics.retain(|(metric, _)| *metric != Metric::HostCpuShare);
+            fields.retain(|field| field.head != "cpu/s");
+            found.problems.push(Error::file(path, problem));
+        }
         let per_s = |(head, metric, unit): (&str, Metric, f64)| {
             let field = fields.iter().find(|field| field.head == head)?;
             Some((metric, field.printed.value * unit))
