@@ -26,10 +26,32 @@ impl Printed {
 }
 
 impl Printed {
+    /// What its quotient by another can be.
+    pub(crate) fn over(self, other: Self) -> Range {
+        let (own, other) = (self.range(), other.range());
+        Range { least: own.least / other.most, most: own.most / other.least }
+    }
+
     /// Whether it is more than another, whatever digits lack.
     pub(crate) fn is_above(self, other: Self) -> bool {
         self.range().least > other.range().most
     }
+}
+
+/// Most percent of all CPUs. vmstat rounds user and system CPU apart.
+const MAX_CPU_PCT: f64 = 102.0;
+
+/// Why CPU per operation is not of the rate: both are more than all CPUs, whatever digits lack.
+pub(crate) fn cpu_problem(per_operation: Printed, rate: Printed) -> Option<String> {
+    let least = per_operation.range().least * rate.range().least;
+    (least > MAX_CPU_PCT).then(|| {
+        format!(
+            "cpu/o {} at o/s {} are {:.0}% of all CPUs: cpu/o is left out",
+            per_operation.value,
+            rate.value,
+            per_operation.value * rate.value
+        )
+    })
 }
 
 /// The headings of two values that differ by the rate.

@@ -15,10 +15,13 @@ pub mod qps;
 
 mod agree;
 mod beside;
+mod csv;
 mod group;
+mod legend;
 mod rates;
 mod raw;
 mod rel;
+mod relative;
 mod step_met;
 
 use std::collections::{BTreeMap, BTreeSet};

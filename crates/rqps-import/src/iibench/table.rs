@@ -15,6 +15,9 @@ pub(super) const TABLE: &str = "mrg.";
 /// What older tables call `dbgb1`.
 const OLD_SIZE: &str = "dbgb";
 
+/// What is wrong with a table whose columns an editor put spaces between.
+const SPACES: &str = "its fields are separated by spaces: separate them by tabs";
+
 /// The columns of gigabytes.
 const GB_COLUMNS: [&str; 4] = ["dbgb", "dbgb1", "dbgb2", "rss"];
 
@@ -84,13 +87,13 @@ impl Table {
         let figure = figure_heading(&step);
         let (groups, skipped, path) = (vec![Vec::new()], Vec::new(), path.to_path_buf());
         let mut table = Self { step, path, groups, unended_idx: None, skipped };
-        let mut heads: Vec<&str> = Vec::new();
+        let (mut heads, mut heads_line): (Vec<&str>, &str) = (Vec::new(), "");
         for (idx, text_line) in text.lines().enumerate() {
-            let fields: Vec<&str> = text_line
-                .split(['\t', ','])
-                .map(str::trim)
-                .filter(|field| !field.is_empty())
-                .collect();
+            // Headings tell what separates all columns: a comma in a number is none of them.
+            let fields = match split_filled(text_line, separator_of(text_line)) {
+                own if own.last() == Some(&"tag") => own,
+                _ => split(text_line, separator_of(heads_line), heads.len()),
+            };
             let is_unended = unended_idx(text) == Some(idx);
             match fields.as_slice() {
                 [] => {}
@@ -98,7 +101,10 @@ impl Table {
                 [.., "tag"] => {
                     let checked = check_heads(&fields, figure);
                     checked.map_err(|problem| Error::line(&table.path, idx, problem))?;
-                    heads = fields;
+                    (heads, heads_line) = (fields, text_line);
+                }
+                [only] if heads.is_empty() && only.ends_with(" tag") => {
+                    return Err(Error::line(&table.path, idx, SPACES));
                 }
                 [.., _] if is_unended && !heads.is_empty() && fields.len() < heads.len() => {
                     table.skip("", idx, unended_problem());
@@ -123,7 +129,7 @@ impl Table {
             return Err(format!("{n} fields and {problem}"));
         }
         if n != heads.len() {
-            let problem = "an empty field is none, so write NA where there is no value";
+            let problem = "write NA where there is no value";
             return Err(format!("{n} fields below {} headings: {problem}", heads.len()));
         }
         let rows = self.groups.last().ok_or("no group")?;
@@ -195,6 +201,23 @@ impl Table {
         }
         self.checked()
     }
+}
+
+/// What separates the fields of a line of headings.
+fn separator_of(heads: &str) -> char {
+    if heads.contains('\t') || !heads.contains(',') { '\t' } else { ',' }
+}
+
+fn split_filled(line: &str, separator: char) -> Vec<&str> {
+    line.split(separator).map(str::trim).filter(|field| !field.is_empty()).collect()
+}
+
+/// The fields of a line: with the empty ones where these are as many as headings. Some lines have two separators in
+/// a row between columns.
+fn split(line: &str, separator: char, n_heads: usize) -> Vec<&str> {
+    let all: Vec<&str> = line.split(separator).map(str::trim).collect();
+    let has_tag = all.last().is_some_and(|tag| !tag.is_empty());
+    if all.len() == n_heads && has_tag { all } else { split_filled(line, separator) }
 }
 
 /// All tables without last lines that were cut.

@@ -16,6 +16,10 @@ use crate::{Error, Options};
 /// How far the rate of metrics may be from that of the log.
 const RATE_SHARE: f64 = 0.05;
 
+/// From how many rows, or thousands of them, for a query on a scan's metrics count rows. The author's count 250
+/// thousand rows or 10 million.
+const MIN_ROWS: f64 = 10.0;
+
 /// Metrics that vmstat tells.
 const OF_VMSTAT: [Metric; 2] = [Metric::HostCpuShare, Metric::ContextSwitches];
 
@@ -57,6 +61,8 @@ pub(super) struct Beside<'b> {
     pub(super) folder: &'b Folder,
     pub(super) label: &'b str,
     pub(super) suffix: &'b str,
+    /// Whether the step scans a table: metrics may count its rows.
+    pub(super) is_scan: bool,
     /// QPS of the log.
     pub(super) rate: f64,
     /// Seconds of the step with its warm-up; 0 where the log does not tell them.
@@ -107,8 +113,23 @@ impl Beside<'_> {
     ) -> Option<Result<Vec<(Metric, f64)>, Error>> {
         let FileText { shown, text } = self.text("met")?;
         let read = text.and_then(|text| StepMet::parse(&text, &shown)).and_then(|met| {
-            let metrics = self.of_same_run(met.metrics, &shown)?;
+            let other = self.other_rate(&met.metrics);
+            let metrics = match other.filter(|rate| self.counts_rows(*rate)) {
+                Some(_) if !met.per_s.is_empty() => {
+                    let per_query = |(metric, per_s)| (metric, six_digits(per_s / self.rate));
+                    met.per_s.into_iter().map(per_query).collect()
+                }
+                _ => self.of_same_run(met.metrics, &shown)?,
+            };
             recorded.take(self.recording(&shown, Recorder::Scripts, met.n_samples), notes)?;
+            notes.extend(other.map(|rate| {
+                format!(
+                    "{}: its o/s {rate} counts rows, and the log {} queries per second: its values per second over \
+                     the queries are taken.",
+                    shown.display(),
+                    self.rate
+                )
+            }));
             notes.extend(met.problems.iter().map(crate::sheet::note));
             Ok(metrics)
         });
@@ -144,25 +165,30 @@ impl Beside<'_> {
         }
     }
 
+    /// The rate of metrics, where it is not that of the log.
+    fn other_rate(&self, metrics: &[(Metric, f64)]) -> Option<f64> {
+        let (_, rate) = metrics.iter().find(|(metric, _)| *metric == Metric::Rate)?;
+        ((rate - self.rate).abs() > RATE_SHARE * self.rate + 1.0).then_some(*rate)
+    }
+
+    /// Whether a rate is that of the rows of a scan, or of thousands of them, and not that of its queries.
+    fn counts_rows(&self, rate: f64) -> bool {
+        self.is_scan && self.rate > 0.0 && rate >= MIN_ROWS * self.rate
+    }
+
     /// The metrics, if they are of the run that the log is of.
     fn of_same_run(
         &self,
         metrics: Vec<(Metric, f64)>,
         shown: &Path,
     ) -> Result<Vec<(Metric, f64)>, Error> {
-        let stated = metrics.iter().find(|(metric, _)| *metric == Metric::Rate);
-        let is_other = |rate: f64| (rate - self.rate).abs() > RATE_SHARE * self.rate + 1.0;
-        match stated {
-            Some((_, rate)) if is_other(*rate) => {
-                let problem = format!(
-                    "it is of another run than the log beside it: {rate} operations per second (o/s), and the log \
-                     has {}: make it again",
-                    self.rate
-                );
-                Err(Error::file(shown, problem))
-            }
-            _ => Ok(metrics),
-        }
+        let Some(rate) = self.other_rate(&metrics) else { return Ok(metrics) };
+        let problem = format!(
+            "it is of another run than the log beside it: {rate} operations per second (o/s), and the log has {}: \
+             make it again",
+            self.rate
+        );
+        Err(Error::file(shown, problem))
     }
 
     /// What iostat printed.

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use rqps_model::{Slice, Stated};
 
 use super::agree;
+use super::legend;
 use super::met::Met;
-use super::qps::{self, CsvLabels, Qps};
+use super::qps::{CsvLabels, Qps};
 use super::rel::Rel;
 use crate::folder::{Folder, read_text};
 use crate::sheet::{self, OwnName, Sheet, SheetStep};
@@ -63,7 +64,8 @@ pub(super) fn sheet(
     agree::leave_out_others(&mut met, &qps, &met_path, &mut skipped);
     let labels = labels(&qps, &met);
     let mut base = None;
-    if let Some((rel, path)) = rel {
+    if let Some((mut rel, path)) = rel {
+        skipped.extend(rel.take_problems());
         match known_base(&rel, &path, &labels) {
             Ok(known) => {
                 skipped.extend(rel.check(&qps, &path).err());
@@ -98,7 +100,7 @@ struct QpsOptions<'o> {
 fn legend_labels(folder: &Folder, files: &Files) -> Vec<String> {
     let names = [&files.qps_tsv, &files.qps_csv].into_iter().flatten();
     let texts = names.filter_map(|name| read_text(&folder.path(name)?).ok());
-    texts.flat_map(|text| qps::legend_labels(&text)).collect()
+    texts.flat_map(|text| legend::legend_labels(&text)).collect()
 }
 
 /// The QPS of a group by its table with tabs, with those steps that only the table with commas has. Where one of them

@@ -9,14 +9,17 @@
 //! 1.18            1.00    1       1       0.00    0.87    x.my5744_rel.z12a
 //! ```
 //!
-//! Which columns there are differs. The relative part is not read: it is computed anew.
+//! Which columns there are differs. The relative part is computed anew, and held against the absolute one.
 
 use std::path::Path;
 
 use rqps_model::Metric;
 
+use super::legend;
+use super::relative::{PrintedLine, Relative};
 use crate::Error;
 use crate::cut::{cut_problem, unended_idx, unended_problem, whole_name};
+use crate::derived::{Printed, cpu_problem};
 use crate::number::parse_quantity;
 use crate::steps::{FileName, FileStep};
 
@@ -57,9 +60,9 @@ enum Part {
     None,
     /// The next line has the columns' headings.
     Heads,
-    /// Values in these columns.
-    Absolute(Vec<Column>),
-    /// Ratios, which are not read, or values below headings that cannot be read.
+    /// Values.
+    Absolute,
+    /// Ratios, which are held against the values, or what stands below headings that cannot be read.
     Relative,
 }
 
@@ -81,7 +84,8 @@ impl Met {
     /// A step that comes twice, and a file without a step.
     pub fn parse(text: &str, path: &Path) -> Result<Self, Error> {
         let mut met = Self::default();
-        let mut part = Part::None;
+        let (mut part, mut relative) = (Part::None, Relative::default());
+        let mut columns: Vec<Column> = Vec::new();
         for (idx, line) in text.lines().enumerate() {
             let line = line.trim_end();
             if line.is_empty() {
@@ -98,6 +102,7 @@ impl Met {
                     return Err(skipped(format!("step {} comes twice", step.step.row_name())));
                 }
                 met.steps.push(step);
+                relative.begin_step();
                 part = Part::None;
                 continue;
             }
@@ -106,18 +111,29 @@ impl Met {
                 ("--- absolute", _) => Part::Heads,
                 (line, _) if line.starts_with("--- relative") => Part::Relative,
                 (line, Part::Heads) => match heads(line) {
-                    Ok(columns) => Part::Absolute(columns),
+                    Ok(found) => {
+                        columns = found;
+                        Part::Absolute
+                    }
                     Err(why) => {
                         problem = Some(why);
+                        columns.clear();
                         Part::Relative
                     }
                 },
-                (line, Part::Absolute(columns)) => {
-                    problem = met.add(line, &columns).err();
-                    met.unended_idx = (is_unended && problem.is_none()).then_some(idx);
-                    Part::Absolute(columns)
+                (line, Part::Absolute) => {
+                    let added = met.add(line, &columns);
+                    met.unended_idx = (is_unended && added.is_ok()).then_some(idx);
+                    problem = added.unwrap_or_else(Some);
+                    printed(line, &columns).into_iter().for_each(|line| relative.take(line));
+                    Part::Absolute
                 }
-                (_, Part::Relative) => Part::Relative,
+                (line, Part::Relative) => {
+                    if let Some((step, line)) = met.steps.last().zip(printed(line, &columns)) {
+                        relative.hold(&step.step.row_name(), &line);
+                    }
+                    Part::Relative
+                }
                 (_, Part::None) => {
                     problem = Some("neither the name of a step nor `--- absolute`".to_owned());
                     Part::None
@@ -130,6 +146,7 @@ impl Met {
             let none = || Error::file(path, "it has no metrics of a step: make the file again");
             return Err(first.unwrap_or_else(none));
         }
+        met.skipped.extend(relative.problem().map(|problem| Error::file(path, problem)));
         met.order_labels();
         Ok(met)
     }
@@ -194,11 +211,13 @@ impl Met {
         }
     }
 
-    /// Adds a line of values to the last step.
-    fn add(&mut self, line: &str, columns: &[Column]) -> Result<(), String> {
-        // Some lines have two tabs in a row between columns, and no value is ever empty.
-        let fields: Vec<&str> = line.split('\t').filter(|field| !field.is_empty()).collect();
+    /// Adds a line of values to the last step; the result is why a value was left out.
+    fn add(&mut self, line: &str, columns: &[Column]) -> Result<Option<String>, String> {
+        let fields = fields(line);
         if fields.len() != columns.len() {
+            if legend::has_spaces(line) {
+                return Err(legend::SPACES.to_owned());
+            }
             if line.contains(';') {
                 return Err("its columns are separated by `;`: separate them by tabs".to_owned());
             }
@@ -223,16 +242,39 @@ impl Met {
         if step.systems.iter().any(|(known, _)| known == label) {
             return Err(format!("system {label} comes twice"));
         }
+        let of_line = printed(line, columns);
+        let get = |metric| of_line.as_ref().and_then(|line| line.get(metric));
+        let problem = get(Metric::HostCpuShare).zip(get(Metric::Rate));
+        let problem = problem.and_then(|(cpu, rate)| cpu_problem(cpu, rate));
+        if problem.is_some() {
+            metrics.retain(|(metric, _)| *metric != Metric::HostCpuShare);
+        }
         step.systems.push((label.to_owned(), metrics));
         if !self.labels.iter().any(|known| known == label) {
             self.labels.push(label.to_owned());
         }
-        Ok(())
+        Ok(problem.map(|problem| format!("{label}: {problem}")))
     }
 
     pub(crate) fn of(&self, step: &FileStep) -> Option<&MetStep> {
         self.steps.iter().find(|known| known.step == *step)
     }
+}
+
+/// The fields of a line. Some lines have two tabs in a row between columns, and no value is ever empty.
+fn fields(line: &str) -> Vec<&str> {
+    line.split('\t').filter(|field| !field.is_empty()).collect()
+}
+
+/// The values of a line as they are printed; `None` for a line of other columns.
+fn printed(line: &str, columns: &[Column]) -> Option<PrintedLine> {
+    let fields = fields(line);
+    let label = (*fields.last().filter(|_| fields.len() == columns.len())?).to_owned();
+    let values = columns.iter().zip(fields).filter_map(|(column, field)| match column {
+        Column::Metric(metric) => Some((*metric, Printed::parse(field)?)),
+        Column::Label | Column::Unknown => None,
+    });
+    Some(PrintedLine { label, values: values.collect() })
 }
 
 /// The step that a line names: `sb.met.STEP`, or `sb.prepare.met.STEP` for filling the tables before it.

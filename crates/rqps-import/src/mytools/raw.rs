@@ -315,6 +315,7 @@ fn slice(
         folder: &system.folder,
         label: &system.label,
         suffix: file.strip_prefix(OUTPUT).unwrap_or_default(),
+        is_scan: entry.name.step.is_scan(),
         rate: slice.figure(),
         step_s: if measured_s > 0.0 { measured_s + entry.warm_up_s } else { 0.0 },
         options,

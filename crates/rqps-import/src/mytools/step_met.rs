@@ -12,7 +12,7 @@ use std::path::Path;
 use rqps_model::Metric;
 
 use crate::Error;
-use crate::derived::{Pair, Printed, hold};
+use crate::derived::{Pair, Printed, cpu_problem, hold};
 use crate::number::{parse_quantity, whole};
 
 /// The first heading of each table.
@@ -27,11 +27,22 @@ const PAIRS: [Pair; 5] = [
     Pair::of_mb("wMB/s", "wKB/o"),
 ];
 
+/// What the values per second are of, and their unit in that of the metric.
+const PER_S: [(&str, Metric, f64); 5] = [
+    ("cs/s", Metric::ContextSwitches, 1.0),
+    ("cpu/s", Metric::HostCpuShare, 1.0),
+    ("r/s", Metric::Reads, 1.0),
+    ("rMB/s", Metric::ReadKb, 1024.0),
+    ("wMB/s", Metric::WrittenKb, 1024.0),
+];
+
 /// What the file has.
 #[derive(Debug, Default)]
 pub(super) struct StepMet {
     /// The metrics, in the field's order.
     pub(super) metrics: Vec<(Metric, f64)>,
+    /// The same per second, as far as it has them.
+    pub(super) per_s: Vec<(Metric, f64)>,
     /// Most samples that a table rests on; 0 where none tells them.
     pub(super) n_samples: u32,
     /// Headings without values.
@@ -75,6 +86,18 @@ impl StepMet {
             return Err(Error::file(path, problem));
         }
         check_fields(&fields, path)?;
+        let printed = |head: &str| fields.iter().find(|f| f.head == head).map(|f| f.printed);
+        let cpu = printed("cpu/o").zip(printed("o/s"));
+        if let Some(problem) = cpu.and_then(|(cpu, rate)| cpu_problem(cpu, rate)) {
+            found.metrics.retain(|(metric, _)| *metric != Metric::HostCpuShare);
+            fields.retain(|field| field.head != "cpu/s");
+            found.problems.push(Error::file(path, problem));
+        }
+        let per_s = |(head, metric, unit): (&str, Metric, f64)| {
+            let field = fields.iter().find(|field| field.head == head)?;
+            Some((metric, field.printed.value * unit))
+        };
+        found.per_s = PER_S.into_iter().filter_map(per_s).collect();
         found.metrics.sort_by_key(|(metric, _)| Metric::STATED.iter().position(|m| m == metric));
         Ok(found)
     }

@@ -219,3 +219,31 @@ fn files_that_end_within_a_name() {
     let said = told(&[("qps.abs.all.tsv", one), csv]);
     assert!(said.starts_with("scan_range=100: my8043 5\n"), "{said}");
 }
+
+/// The author's scripts print both parts from the same values.
+#[test]
+fn a_file_of_metrics_that_contradicts_itself() {
+    let with = |absolute: &str, relative: &str| {
+        let text = format!(
+            "sb.met.insert.range100.pk1.dop8\n--- absolute\ncpu/o\tcs/o\tr/o\to/s\tdbms\n\
+             0.05\t3.826\t0\t1000\tx.my8043_a\n{absolute}\n--- relative to first result\n{relative}\n"
+        );
+        told(&[("o.met.all", &text)])
+    };
+    let good = "0.06\t4.515\t2\t1000\tx.my8044_a";
+    for relative in ["1.20\t1.18\tinf\t1.00\tx.my8044_a", "1.2\t1.17\t1\t0.99\tx.my8044_a", "note"]
+    {
+        let said = with(good, relative);
+        assert!(!said.contains("relative"), "{said}");
+    }
+    expect_test::expect![[r#"
+        insert: x.my8043_a 1000 (3.826), x.my8044_a 1000 (4.515)
+        Not taken over: in.8u/o.met.all: 2 of its 3 relative values are not those of the absolute ones, which are taken: step insert_range=100 of x.my8044_a has cs/o 4.515 over 3.826, and relative 11.8."#]]
+        .assert_eq(&with(good, "1.20\t11.8\tinf\t0.50\tx.my8044_a"));
+    // More than all CPUs, and as much as rounding explains.
+    expect_test::expect![[r#"
+        insert: x.my8043_a 1000 (3.826), x.my8044_a 1000 (4.515)
+        Not taken over: in.8u/o.met.all, line 5: x.my8044_a: cpu/o 0.2 at o/s 1000 are 200% of all CPUs: cpu/o is left out."#]]
+        .assert_eq(&with("0.200\t4.515\t2\t1000\tx.my8044_a", ""));
+    assert!(!with("0.11\t4.515\t2\t1000\tx.my8044_a", "").contains("CPUs"));
+}

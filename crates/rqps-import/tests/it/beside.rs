@@ -201,6 +201,30 @@ fn metrics_that_do_not_fit_the_log() {
     );
 }
 
+/// The author's scripts count the rows of a scan, or thousands of them.
+#[test]
+fn metrics_of_a_scan_count_its_rows() {
+    let told = |step: &str, met: &str| {
+        let name = format!("x.my8043_a/sb.o.{step}.range100.pk1.dop8");
+        let met = (&*format!("x.my8043_a/sb.met.{step}.range100.pk1.dop8"), met);
+        let run = Folder::new("raw", &[(&name, &*log(1000)), met]).import().runs.remove(0);
+        let stated = run.steps[0].systems[0].slices[0].stated.clone().unwrap();
+        format!("{:?} {}", stated.metrics, notes(&run).join(" "))
+    };
+    let met = "samp\tr/s\trMB/s\tr/o\trKB/o\to/s\n10\t500\t2.0\t0.000\t0.000\t10000000\n\n\
+               samp\tcs/s\tcpu/s\tcs/o\tcpu/o\n10\t4000\t50.0\t0.000\t0.000005\n";
+    expect_test::expect!["[(HostCpuShare, 0.05), (ContextSwitches, 4.0), (Reads, 0.5), (ReadKb, 2.048), (Rate, 1000.0)] x.my8043_a/sb.met.scan.range100.pk1.dop8: its o/s 10000000 counts rows, and the log 1000 queries per second: its values per second over the queries are taken."]
+    .assert_eq(&told("scan", met));
+    assert!(told("scan.warm", met).contains("counts rows"));
+    // Other steps have no rows of a scan, and without values per second nothing is of a query.
+    assert!(told("point-query", met).contains("it is of another run"));
+    let per_row = told("scan", "samp\tr/o\to/s\n10\t0.001\t10000000\n");
+    assert!(
+        per_row.starts_with("[] Not taken over") && per_row.contains("another run"),
+        "{per_row}"
+    );
+}
+
 /// As some editors and shells of Windows write files.
 #[test]
 fn files_with_a_byte_order_mark_and_of_utf_16() {

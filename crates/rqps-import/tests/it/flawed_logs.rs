@@ -205,3 +205,29 @@ fn events_and_queries_before_1_0() {
     let end = whole.find("    other operations").unwrap();
     assert!(Log::parse(&whole[..end]).is_err());
 }
+
+/// Scripts before 1.0 that begin no transaction.
+#[test]
+fn a_log_of_0_5_without_transactions_has_its_events() {
+    let text = "sysbench 0.5:  multi-threaded system evaluation benchmark\n\nNumber of threads: 2\n\nThreads started!\n\n\
+        [  10s] threads: 2, tps: 0.00, reads: 0.00, writes: 1000.00, response time: 4.13ms (95%)\n\
+        OLTP test statistics:\n    queries performed:\n        read:   0\n        write:  10000\n        other:  0\n\
+        \u{20}       total:  10000\n    transactions:         0 (0.00 per sec.)\n    read/write requests:  10000 (1000.00 per sec.)\n\
+        \u{20}   other operations:     0 (0.00 per sec.)\n\nGeneral statistics:\n    total time:  10.0000s\n\
+        \u{20}   total number of events:  10000\n    total time taken by event execution: 19.9s\n    response time:\n\
+        \u{20}        min:  0.42ms\n         avg:  1.99ms\n         max:  28.11ms\n         approx.  95 percentile:  4.41ms\n\n\
+        Threads fairness:\n    events (avg/stddev):  5000.0000/0.00\n    execution time (avg/stddev):  9.95/0.00\n";
+    let log = Log::parse(text).unwrap();
+    let slice = log.to_slice();
+    assert_eq!((slice.n_events, slice.n_queries, log.flaws.len()), (10_000, 10_000, 0));
+    let response = slice.stated.unwrap().response.unwrap();
+    assert_eq!((response.n, response.max_ns), (10_000, 28_110_000));
+    assert_eq!(response.percentiles_ns, [(95.0, 4_410_000)]);
+    // Times of no event are still held against one another.
+    let wrong = Log::parse(&text.replace("min:  0.42ms", "min:  42.00ms")).unwrap_err();
+    assert!(wrong.contains("min: 42 ms is above"), "{wrong}");
+    // An event may have several transactions, which then count.
+    let one = text.replace("transactions:         0 (0.00", "transactions:         5000 (500.00");
+    let one = one.replace("tps: 0.00", "tps: 500.00");
+    assert_eq!(Log::parse(&one).unwrap().to_slice().n_events, 5000);
+}

@@ -39,23 +39,29 @@ fn refusals() {
         ("mrg.l.i0", "1\t2\n"),
         ("mrg.l.i0", "ips\tp99\ttag\n1\tx\tmy80\n"),
         ("mrg.l.i0", "ips\ttag\n1\tmy8043\n2\tmy8043\n"),
-        ("mrg.l.i0", "ips,p99,tag\n1,,my8043\n"),
+        ("mrg.l.i0", "ips,p99,tag\n1,my8043\n"),
         ("mrg.l.i0", "ips\ttag\n-\n"),
         ("mrg.l.i0", "ips\tp99\tp99\ttag\n"),
         ("mrg.qr100.L1", "ips\tp99\ttag\n100\t90\tmy8043\n"),
         ("mrg.l.i0.rt.insert", "nothing\n"),
         ("mrg.l.y", "ips\ttag\n1\tmy8043\n"),
+        ("mrg.l.i0", "ips\tqps\tp99\ttag\n5,041\t\t30\tmy8043\n"),
+        ("mrg.l.i0", "ips\tp99\ttag\n1\t3,5\tmy8043\n"),
+        ("mrg.l.i0", "ips  p99  tag\n1  2  my8043\n"),
     ];
     expect_test::expect![[r#"
         DIR/mrg.l.i0, line 1: 2 fields and no headings above: begin with a line of them that ends in tag
         DIR/mrg.l.i0, line 2: p99 of my80: "x" is no number from 0 on; write NA where there is none
         DIR/mrg.l.i0, line 3: system my8043 comes twice: give each line a tag of its own
-        DIR/mrg.l.i0, line 2: 2 fields below 3 headings: an empty field is none, so write NA where there is no value
+        DIR/mrg.l.i0, line 2: 2 fields below 3 headings: write NA where there is no value
         DIR/mrg.l.i0: it has no line of a system: merge its step again, or move it away
         DIR/mrg.l.i0, line 1: heading p99 comes twice: take one of the columns out
         DIR/mrg.qr100.L1, line 1: no heading qps, whose column has the step's figures: merge its step again
         DIR has nothing to import: there is no table of a step such as mrg.l.i0, and no folder of a step such as l.i0 with o.ib.dop1.1, in it
-        DIR/mrg.l.y: its name is that of no step: l.i0, l.x, l.i1, q100.1, qr100.L1, qp100.L2"#]]
+        DIR/mrg.l.y: its name is that of no step: l.i0, l.x, l.i1, q100.1, qr100.L1, qp100.L2
+        DIR/mrg.l.i0, line 2: ips of my8043: "5,041" is no number from 0 on; write NA where there is none
+        DIR/mrg.l.i0, line 2: p99 of my8043: "3,5" is no number from 0 on; write NA where there is none
+        DIR/mrg.l.i0, line 1: its fields are separated by spaces: separate them by tabs"#]]
     .assert_eq(&all.map(refusal).join("\n"));
 }
 
@@ -222,4 +228,22 @@ fn steps_of_all_versions_and_tables_beside_them() {
             "DIR/mrg.sum: its name is that of no step: l.i0, l.x, l.i1, q100.1, qr100.L1, qp100.L2",
         ]
     );
+}
+
+/// What separates headings separates values, and an empty value is none.
+#[test]
+fn columns_without_a_value() {
+    let told = |text: &str| {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("mrg.l.i0"), text).unwrap();
+        let options = rqps_import::Options { clients: Some(1), ..options("d") };
+        let run = iibench::import(dir.path(), &options).unwrap().runs.remove(0);
+        run.steps[0].systems[0].slices[0].stated.clone().unwrap().columns
+    };
+    let columns = [("ips".to_owned(), 5041.0), ("p99".to_owned(), 30.0)];
+    assert_eq!(told("ips\tqps\tp99\ttag\n5041\t\t30\tmy8043\n"), columns);
+    assert_eq!(told("ips,qps,p99,tag\n5041,,30,my8043\n"), columns);
+    // Two separators in a row between columns.
+    assert_eq!(told("ips\tp99\ttag\n5041\t\t30\tmy8043\n"), columns);
+    assert_eq!(told("ips\t\tp99\ttag\t\n5041\t30\tmy8043\t\n"), columns);
 }

@@ -10,6 +10,7 @@ mod contradicting_times;
 mod documented;
 mod flawed_logs;
 mod folders;
+mod foreign_tables;
 mod iibench;
 mod iibench_beside;
 mod iibench_lines;
