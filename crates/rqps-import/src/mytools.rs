@@ -15,7 +15,9 @@ pub mod qps;
 
 mod agree;
 mod beside;
+mod csv;
 mod group;
+mod legend;
 mod rates;
 mod raw;
 mod rel;

@@ -13,6 +13,9 @@ use crate::recording::{Recorder, Recording};
 use crate::vmstat::{self, Vmstat};
 use crate::{Error, Options};
 
+/// A scan's rate from so many times that of the log on counts rows, in a unit of the scripts' own.
+const SCAN_UNIT: f64 = 100.0;
+
 /// How far the rate of metrics may be from that of the log.
 const RATE_SHARE: f64 = 0.05;
 
@@ -153,6 +156,11 @@ impl Beside<'_> {
         let stated = metrics.iter().find(|(metric, _)| *metric == Metric::Rate);
         let is_other = |rate: f64| (rate - self.rate).abs() > RATE_SHARE * self.rate + 1.0;
         match stated {
+            // Its rate counts rows, in a unit of the scripts' own.
+            Some((_, rate)) if self.suffix.starts_with("scan") && *rate > SCAN_UNIT * self.rate => {
+                let problem = "its metrics are per row of a scan, and the log counts queries: they are left out";
+                Err(Error::file(shown, problem))
+            }
             Some((_, rate)) if is_other(*rate) => {
                 let problem = format!(
                     "it is of another run than the log beside it: {rate} operations per second (o/s), and the log \

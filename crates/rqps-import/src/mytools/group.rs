@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use rqps_model::{Slice, Stated};
 
 use super::agree;
+use super::legend;
 use super::met::Met;
-use super::qps::{self, CsvLabels, Qps};
+use super::qps::{CsvLabels, Qps};
 use super::rel::Rel;
 use crate::folder::{Folder, read_text};
 use crate::sheet::{self, OwnName, Sheet, SheetStep};
@@ -63,7 +64,8 @@ pub(super) fn sheet(
     agree::leave_out_others(&mut met, &qps, &met_path, &mut skipped);
     let labels = labels(&qps, &met);
     let mut base = None;
-    if let Some((rel, path)) = rel {
+    if let Some((mut rel, path)) = rel {
+        skipped.extend(rel.take_problems());
         match known_base(&rel, &path, &labels) {
             Ok(known) => {
                 skipped.extend(rel.check(&qps, &path).err());
@@ -73,6 +75,14 @@ pub(super) fn sheet(
         }
     }
     let of_met = met.steps.iter().find_map(|step| step.clients);
+    if let (Some(of_met), Some(of_names)) = (of_met, of_names)
+        && of_met != of_names
+    {
+        let problem = format!(
+            "its steps are of {of_met} clients, and the names of the group's files say {of_names}"
+        );
+        skipped.push(Error::file(&met_path, problem));
+    }
     let clients = options.clients.or(of_met).or(of_names).filter(|n| *n > 0);
     let own_path = qps_path.unwrap_or(met_path);
     let clients = clients.ok_or(Error::UnknownClients { path: own_path })?;
@@ -98,7 +108,7 @@ struct QpsOptions<'o> {
 fn legend_labels(folder: &Folder, files: &Files) -> Vec<String> {
     let names = [&files.qps_tsv, &files.qps_csv].into_iter().flatten();
     let texts = names.filter_map(|name| read_text(&folder.path(name)?).ok());
-    texts.flat_map(|text| qps::legend_labels(&text)).collect()
+    texts.flat_map(|text| legend::legend_labels(&text)).collect()
 }
 
 /// The QPS of a group by its table with tabs, with those steps that only the table with commas has. Where one of them

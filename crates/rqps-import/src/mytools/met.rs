@@ -15,6 +15,7 @@ use std::path::Path;
 
 use rqps_model::Metric;
 
+use super::legend;
 use crate::Error;
 use crate::cut::{cut_problem, unended_idx, unended_problem, whole_name};
 use crate::number::parse_quantity;
@@ -199,6 +200,9 @@ impl Met {
         // Some lines have two tabs in a row between columns, and no value is ever empty.
         let fields: Vec<&str> = line.split('\t').filter(|field| !field.is_empty()).collect();
         if fields.len() != columns.len() {
+            if legend::has_spaces(line) {
+                return Err(legend::SPACES.to_owned());
+            }
             if line.contains(';') {
                 return Err("its columns are separated by `;`: separate them by tabs".to_owned());
             }

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use rqps_model::Metric;
 
+use super::csv::{self, CsvLine};
+use super::legend::{self, Legend, check_labels, own_labels};
 use super::met::Met;
 use super::rates::is_other;
 use crate::Error;
@@ -41,7 +43,16 @@ pub(crate) enum CsvLabels<'l> {
     Unknown,
 }
 
-impl CsvLabels<'_> {
+impl<'l> CsvLabels<'l> {
+    /// The labels that a file beside the table names.
+    fn labels(self) -> &'l [String] {
+        match self {
+            Self::Table(labels) => labels,
+            Self::Metrics(met) => &met.labels,
+            Self::Numbers | Self::Unknown => &[],
+        }
+    }
+
     fn of_columns(self, n: usize, path: &Path) -> Result<Vec<String>, Error> {
         let numbers = || (1..=n).map(|column| format!("col-{column}")).collect();
         let refused = |why: String| Error::file(path, format!("{why}: {LABELS_REMEDY}"));
@@ -81,33 +92,30 @@ impl Qps {
     /// A step or label that comes twice, a column without a label, headings of other columns, and a table
     /// without a step.
     pub fn parse_tsv(text: &str, path: &Path) -> Result<Self, Error> {
-        let mut table = Self::default();
-        let mut legends: Vec<usize> = Vec::new();
+        check_no_ratios(text, path)?;
+        let mut table = Self { labels: own_labels(text, path)?, ..Self::default() };
         let mut order: Option<Vec<usize>> = None;
         for (idx, line) in text.lines().enumerate() {
             let place = Line { path, idx };
-            if line.trim().is_empty() || line.starts_with("Relative to:") {
+            if line.trim().is_empty() || Legend::parse(line).is_some() {
                 continue;
             }
-            if let Some(legend) = Legend::parse(line) {
-                table.add_label(legend, &mut legends, place)?;
+            if legend::has_spaces(line) {
+                table.skipped.push(place.error(legend::SPACES.to_owned()));
                 continue;
             }
             let mut fields: Vec<&str> = line.split('\t').collect();
-            if line.trim_end().split('\t').all(|field| field.starts_with("col-")) {
-                order = Some(table.parse_order(line).map_err(|problem| place.error(problem))?);
+            // The step stands last, so that tabs behind it separate nothing.
+            let n_filled = line.trim_end().split('\t').count();
+            fields.truncate(n_filled.max(table.labels.len() + 1));
+            let heads = headings(&fields);
+            if !heads.is_empty() {
+                order = Some(table.parse_order(heads).map_err(|problem| place.error(problem))?);
                 continue;
             }
             let step = fields.pop().unwrap_or_default();
-            if let Some(order) = order.as_ref().filter(|order| order.len() == fields.len()) {
-                let mut sorted = fields.clone();
-                for (field, column) in fields.iter().zip(order) {
-                    sorted[*column] = field;
-                }
-                fields = sorted;
-            }
             let n_before = table.rows.len();
-            table.take(step, &fields, place)?;
+            table.take(step, &in_order(fields, order.as_deref()), place)?;
             let is_last = unended_idx(text) == Some(idx) && table.rows.len() > n_before;
             table.unended_idx = is_last.then_some(idx);
         }
@@ -146,36 +154,52 @@ impl Qps {
     /// # Errors
     /// A step that comes twice, a table without a step, and columns whose systems nothing tells.
     pub(crate) fn parse_csv(text: &str, path: &Path, given: CsvLabels<'_>) -> Result<Self, Error> {
-        let mut table = Self::default();
-        let mut legends = Vec::new();
-        let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-        for (idx, line) in lines {
+        check_no_ratios(text, path)?;
+        let lines = csv::lines(text, path)?;
+        let mut table = Self { labels: own_labels(text, path)?, ..Self::default() };
+        let mut has_own = !table.labels.is_empty();
+        let mut order: Option<Vec<usize>> = None;
+        for CsvLine { idx, step, mut values } in lines.iter().cloned() {
             let place = Line { path, idx };
-            if let Some(legend) = Legend::parse(line.trim_end_matches(',')) {
-                table.add_label(legend, &mut legends, place)?;
-                continue;
-            }
-            let mut fields: Vec<&str> = line.split(',').collect();
-            if line.contains(';') {
-                return Err(place.error(
-                    "its columns are separated by `;`: separate them by commas, and write decimals with a point"
-                        .to_owned(),
-                ));
-            }
-            let step = fields.remove(0);
-            if fields.is_empty() {
+            if values.is_empty() {
                 table.skipped.push(place.error("it has no values".to_owned()));
                 continue;
             }
+            let known = if has_own { &table.labels[..] } else { given.labels() };
+            csv::drop_empty(&mut values, known.len().max(csv::widest(&lines)));
+            let fields: Vec<&str> = values.iter().map(String::as_str).collect();
+            let heads = headings(&fields);
+            if !heads.is_empty() {
+                order = Some(table.parse_order(heads).map_err(|problem| place.error(problem))?);
+                continue;
+            }
+            if table.labels.is_empty() && csv::is_heading(&step, &fields, known) {
+                table.labels = values;
+                has_own = true;
+                check_labels(table.labels.iter().map(|label| (label.as_str(), idx)), path)?;
+                continue;
+            }
             if table.labels.is_empty() {
+                csv::check_thousands(&lines, path)?;
                 table.labels = given.of_columns(fields.len(), path)?;
             }
-            table.take(step, &fields, place)?;
+            table.take(&step, &in_order(fields, order.as_deref()), place)?;
         }
         table.unended_idx = unended_idx(text);
         let table = table.checked(path)?;
         match given {
-            CsvLabels::Metrics(met) if legends.is_empty() => table.check_metrics(met, path),
+            CsvLabels::Table(labels) if table.labels != labels => {
+                let own = table.labels.join(", ");
+                Err(Error::file(
+                    path,
+                    format!(
+                        "its columns are {own}, and those of the table with tabs beside it {}: \
+                             write them in one order",
+                        labels.join(", ")
+                    ),
+                ))
+            }
+            CsvLabels::Metrics(met) if !has_own => table.check_metrics(met, path),
             _ => Ok(table),
         }
     }
@@ -201,38 +225,10 @@ impl Qps {
         Ok(self)
     }
 
-    /// Adds the label of a column.
-    fn add_label(
-        &mut self,
-        legend: Legend<'_>,
-        legends: &mut Vec<usize>,
-        line: Line<'_>,
-    ) -> Result<(), Error> {
-        let Legend { column, label } = legend;
-        let wanted = self.labels.len() + 1;
-        if column != wanted {
-            return Err(line.error(format!("col-{column} where col-{wanted} should be")));
-        }
-        if label.is_empty() {
-            return Err(
-                line.error(format!("col-{column} has no label: write one behind the colon"))
-            );
-        }
-        if let Some(at) = self.labels.iter().position(|known| known == label) {
-            let line_no = legends[at] + 1;
-            return Err(line.error(format!(
-                "label {label} is that of line {line_no}, too: give each column a label of its own"
-            )));
-        }
-        self.labels.push(label.to_owned());
-        legends.push(line.idx);
-        Ok(())
-    }
-
     /// The columns (from 0) that a line of headings names, which may have another order than the labels.
-    fn parse_order(&self, line: &str) -> Result<Vec<usize>, String> {
-        let column = |field: &str| field.trim().strip_prefix("col-")?.parse::<usize>().ok();
-        let columns: Vec<Option<usize>> = line.trim_end().split('\t').map(column).collect();
+    fn parse_order(&self, fields: &[&str]) -> Result<Vec<usize>, String> {
+        let column = |field: &&str| field.trim().strip_prefix("col-")?.parse::<usize>().ok();
+        let columns: Vec<Option<usize>> = fields.iter().map(column).collect();
         let at = |n: usize| columns.iter().position(|column| *column == Some(n));
         // Headings may stand above the labels.
         let n = if self.labels.is_empty() { columns.len() } else { self.labels.len() };
@@ -240,7 +236,7 @@ impl Qps {
         if is_whole {
             return Ok(columns.into_iter().flatten().map(|n| n - 1).collect());
         }
-        let headings = line.split_whitespace().collect::<Vec<_>>().join(", ");
+        let headings = fields.join(", ");
         Err(format!(
             "headings {headings} where each of col-1 to col-{n} should stand once: make the table again"
         ))
@@ -362,23 +358,28 @@ impl Line<'_> {
     }
 }
 
-/// The labels that lines `col-1 : LABEL` name.
-pub(super) fn legend_labels(text: &str) -> Vec<String> {
-    let legends = text.lines().filter_map(|line| Legend::parse(line.trim_end_matches(',')));
-    legends.map(|legend| legend.label.to_owned()).collect()
+/// The headings `col-1` and so on of a line; remarks may stand behind them.
+fn headings<'f, 't>(fields: &'f [&'t str]) -> &'f [&'t str] {
+    let n = fields.iter().take_while(|field| field.trim().starts_with("col-")).count();
+    &fields[..n]
 }
 
-/// `col-2 : LABEL`.
-#[derive(Debug, Clone, Copy)]
-struct Legend<'t> {
-    column: usize,
-    label: &'t str,
-}
-
-impl<'t> Legend<'t> {
-    fn parse(line: &'t str) -> Option<Self> {
-        let (column, label) = line.split_once(':')?;
-        let column = column.trim().strip_prefix("col-")?.parse().ok()?;
-        Some(Self { column, label: label.trim() })
+/// Values in the order of the labels; headings may have another one.
+fn in_order<'f>(fields: Vec<&'f str>, order: Option<&[usize]>) -> Vec<&'f str> {
+    let Some(order) = order.filter(|order| order.len() == fields.len()) else { return fields };
+    let mut sorted = fields.clone();
+    for (field, column) in fields.iter().zip(order) {
+        sorted[*column] = field;
     }
+    sorted
+}
+
+/// Refuses ratios, which would be taken for QPS.
+fn check_no_ratios(text: &str, path: &Path) -> Result<(), Error> {
+    let ratios = text.lines().position(|line| line.trim().starts_with("Relative to:"));
+    ratios.map_or(Ok(()), |idx| {
+        let problem = "it has ratios and no QPS (Relative to:): name it qps.rel.GROUP.tsv, and put the QPS in its \
+                       place";
+        Err(Error::line(path, idx, problem))
+    })
 }

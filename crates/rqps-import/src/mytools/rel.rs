@@ -6,6 +6,7 @@ use std::path::Path;
 use super::qps::{Qps, Row};
 use super::rates::last_digit;
 use crate::Error;
+use crate::number::parse_quantity;
 
 /// A table of ratios.
 #[derive(Debug)]
@@ -14,6 +15,16 @@ pub(super) struct Rel {
     pub(super) base: String,
     /// Its ratios, where it has lines of them.
     ratios: Option<Qps>,
+    problems: Vec<Error>,
+}
+
+/// The lines of ratios, with others empty. A quotient by 0 is no value.
+fn of_ratios(text: &str) -> String {
+    let line = |line: &str| match line.contains('\t') || line.trim_start().starts_with("col-") {
+        true => line.replace("-inf\t", "NA\t").replace("inf\t", "NA\t") + "\n",
+        false => "\n".to_owned(),
+    };
+    text.lines().map(line).collect()
 }
 
 /// A ratio of the table and what the QPS give.
@@ -42,7 +53,25 @@ impl Rel {
         let base = base.map(str::to_owned).ok_or_else(|| {
             Error::file(path, "it has no line `Relative to: LABEL`: the first system is the base")
         })?;
-        Ok(Self { base, ratios: Qps::parse_tsv(text, path).ok() })
+        // Notes and the name of the base are no lines of steps; a quotient by 0 is no value.
+        let ratios = Qps::parse_tsv(&of_ratios(text), path);
+        let has_values = text.lines().any(|line| {
+            let is_value = |field: &str| parse_quantity(field).is_ok_and(|value| value.is_some());
+            line.split_whitespace().filter(|field| is_value(field)).count() > 0
+        });
+        let (ratios, problems) = match ratios {
+            Ok(mut ratios) => {
+                let problems = std::mem::take(&mut ratios.skipped);
+                (Some(ratios), problems)
+            }
+            Err(problem) => (None, has_values.then_some(problem).into_iter().collect()),
+        };
+        Ok(Self { base, ratios, problems })
+    }
+
+    /// Lines that cannot be held against the QPS.
+    pub(super) fn take_problems(&mut self) -> Vec<Error> {
+        std::mem::take(&mut self.problems)
     }
 
     /// The names of its steps.

@@ -83,6 +83,13 @@ impl Log {
             let rate = ((requests.1 + others.1) * 100.0).round() / 100.0;
             lines.queries = Some((requests.0 + others.0, rate));
         }
+        // Scripts before 1.0 that begin no transaction count their events alone.
+        if let (Some((0, _)), Some(n), Some(seconds)) =
+            (lines.events, lines.totals.n_events().filter(|n| *n > 0), lines.seconds)
+            && lines.other_operations.is_some()
+        {
+            lines.events = Some((n, n as f64 / seconds));
+        }
         if let Some(problem) = contradiction(&lines) {
             return Err(problem);
         }
