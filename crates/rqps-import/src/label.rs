@@ -23,7 +23,28 @@ const LETTERS: [(&str, Dbms); 5] = [
     ("ps", Dbms::Mysql),
 ];
 
+/// The names that begin labels, longer ones first: `MariaDB 11.4.5`, `postgresql-17`.
+const NAMES: [(&str, Dbms); 5] = [
+    ("postgresql", Dbms::Postgres),
+    ("postgres", Dbms::Postgres),
+    ("percona", Dbms::Mysql),
+    ("mariadb", Dbms::Mariadb),
+    ("mysql", Dbms::Mysql),
+];
+
 impl LabelParts {
+    /// Takes a label apart that begins with a name of a DBMS.
+    fn of_name(plain: &str) -> Option<Self> {
+        let lower = plain.to_ascii_lowercase();
+        let (name, dbms) = NAMES.into_iter().find(|(name, _)| lower.starts_with(name))?;
+        let rest = plain[name.len()..].trim_start_matches(['-', '_', ' ', '@', '.']);
+        let (digits, behind) = split_version(dbms, rest);
+        let version = version(dbms, digits);
+        let behind = behind.trim_start_matches(['_', '.', '-', ' ']);
+        let config = if version.is_some() && name != "percona" { behind } else { plain };
+        Some(Self { dbms, version, config: config.to_owned() })
+    }
+
     /// Takes `label` apart. Where its letters are not known, `fallback` says the DBMS and all of the label
     /// is its configuration.
     #[must_use]
@@ -34,6 +55,9 @@ impl LabelParts {
             rest.starts_with(|c: char| c.is_ascii_digit()).then_some((*letters, *dbms, rest))
         });
         let Some((letters, dbms, rest)) = known else {
+            if let Some(parts) = Self::of_name(plain) {
+                return Some(parts);
+            }
             return Some(Self { dbms: fallback?, version: None, config: plain.to_owned() });
         };
         let (digits, behind) = split_version(dbms, rest);

@@ -26,6 +26,7 @@ pub use line::Interval;
 pub use log::Log;
 
 use crate::folder::read_text;
+use crate::label::LabelParts;
 use crate::sheet::{Sheet, SheetStep};
 use crate::steps::Names;
 use crate::{Error, Imports, Options};
@@ -102,6 +103,29 @@ impl<'f> Entry<'f> {
         NamedLog { name: self.path.display().to_string(), log: &self.log }
     }
 
+    /// What the log says otherwise than its label or the command line.
+    fn doubts(&self, options: &Options) -> Vec<String> {
+        let path = self.path.display();
+        let mut notes = Vec::new();
+        let of_label = LabelParts::of(&self.label, None).map(|parts| parts.dbms);
+        if let (Some(of_label), Some(of_log)) = (of_label, dbms(&self.log))
+            && of_label.is_mysql_family() != of_log.is_mysql_family()
+        {
+            let driver = self.log.driver.as_deref().unwrap_or_default();
+            let label = &self.label;
+            notes.push(format!(
+                "{path}: its command says --db-driver={driver}, and label {label} is of another DBMS: see of which \
+                 system it is"
+            ));
+        }
+        if let (Some(said), Some(threads)) = (options.clients, self.log.threads)
+            && said != threads
+        {
+            notes.push(format!("{path}: it has {threads} threads, and --clients says {said}"));
+        }
+        notes
+    }
+
     fn is_same_cell(&self, other: &Self) -> bool {
         self.label == other.label && self.is_of_one_row(other)
     }
@@ -125,6 +149,8 @@ pub fn import(files: &[LogFile], options: &Options) -> Result<Imports, Error> {
         }
     }
     imports.skipped.extend(take_out_twins(&mut entries));
+    sheet.notes.extend(copies(&entries));
+    sheet.notes.extend(entries.iter().flat_map(|entry| entry.doubts(options)));
     let others = take_out_other_events(&mut entries, options, &mut sheet.notes);
     imports.skipped.extend(others);
     for entry in &entries {
@@ -139,6 +165,25 @@ pub fn import(files: &[LogFile], options: &Options) -> Result<Imports, Error> {
     }
     let first = files.first().map_or(Path::new(""), |file| &file.path);
     imports.or_error(first)
+}
+
+/// A note for each log that is the same as one before it, of another system or step.
+fn copies(entries: &[Entry<'_>]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (n, entry) in entries.iter().enumerate() {
+        if let Some(first) = entries[..n].iter().find(|first| first.log == entry.log) {
+            notes.push(format!(
+                "{} is the same log as {}: of {} {} and of {} {}; see which of them it is",
+                entry.path.display(),
+                first.path.display(),
+                entry.label,
+                entry.step,
+                first.label,
+                first.step
+            ));
+        }
+    }
+    notes
 }
 
 /// Takes out logs of one step on one system, all of them: nobody knows which is meant.
@@ -231,13 +276,17 @@ fn position(sheet: &mut Sheet, label: String) -> usize {
     }
 }
 
+/// Ends of files' names that are no part of a label.
+const ENDS: [&str; 6] = [".gz", ".zst", ".log", ".txt", ".out", ".res"];
+
+/// The label that a file's name is: `my8.0.43` of `my8.0.43.log.gz`.
 fn stem(path: &Path) -> String {
-    let path = if path.extension().is_some_and(|end| end == "gz") {
-        path.with_extension("")
-    } else {
-        path.to_path_buf()
-    };
-    path.file_stem().map_or_else(|| "sysbench".to_owned(), |s| s.to_string_lossy().into_owned())
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let mut name = name.unwrap_or_default();
+    while let Some(end) = ENDS.iter().find(|end| name.len() > end.len() && name.ends_with(**end)) {
+        name.truncate(name.len() - end.len());
+    }
+    if name.is_empty() { "sysbench".to_owned() } else { name }
 }
 
 /// The family that the driver says; which of its two servers speaks MySQL's protocol, it does not.

@@ -75,6 +75,14 @@ pub(super) fn sheet(
         }
     }
     let of_met = met.steps.iter().find_map(|step| step.clients);
+    if let (Some(of_met), Some(of_names)) = (of_met, of_names)
+        && of_met != of_names
+    {
+        let problem = format!(
+            "its steps are of {of_met} clients, and the names of the group's files say {of_names}"
+        );
+        skipped.push(Error::file(&met_path, problem));
+    }
     let clients = options.clients.or(of_met).or(of_names).filter(|n| *n > 0);
     let own_path = qps_path.unwrap_or(met_path);
     let clients = clients.ok_or(Error::UnknownClients { path: own_path })?;

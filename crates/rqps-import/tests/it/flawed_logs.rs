@@ -196,6 +196,18 @@ fn events_and_queries_before_1_0() {
         // Their intervals do not count other operations.
         assert!(log.to_slice().series.is_empty());
     }
+    // A script that begins no transaction counts its events alone.
+    let text = of_0_5("0.5")
+        .replace(
+            "transactions:                        30000  (1500.00 per sec.)",
+            "transactions:                        0      (0.00 per sec.)",
+        )
+        .replace("tps: 1500.00", "tps: 0.00");
+    let log = Log::parse(&text).unwrap();
+    assert_eq!((log.queries, log.events), (Some((600_000, 30_000.0)), Some((30_000, 1500.0))));
+    let slice = log.to_slice();
+    assert_eq!(slice.n_events, 30_000);
+    assert_eq!(slice.stated.unwrap().response.unwrap().mean_ns, Some(5_290_000.0));
     // Sums of rates have the digits of the rates.
     let of_others =
         of_0_5("0.5").replace("27000.00", "27000.05").replace("3000.00 per", "2999.97 per");

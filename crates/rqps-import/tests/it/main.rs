@@ -4,6 +4,7 @@
 
 mod agreeing_tables;
 mod beside;
+mod brought;
 mod columns;
 mod contradicting_logs;
 mod contradicting_times;

@@ -67,7 +67,9 @@ fn told(tests: &[Test], options: &Options) -> String {
             let _ = write!(out, "{} {}, ", system.spec.label, cell.slices.len());
         }
         let notes = &run.imported.as_ref().unwrap().notes;
-        notes.iter().for_each(|note| out.push_str(&format!("{note} ")));
+        // Logs that are made up alike.
+        let notes = notes.iter().filter(|note| !note.contains("is the same log as"));
+        notes.for_each(|note| out.push_str(&format!("{note} ")));
     }
     let problems = skipped.iter().map(ToString::to_string);
     problems.for_each(|problem| out.push_str(&format!("{problem} ")));

@@ -24,11 +24,12 @@ fn imported(files: &[LogFile], options: &Options) -> Run {
 fn two_systems_and_two_versions() {
     let files = [
         log("my5651=read-write-1.0.log"),
-        log("ma110405:oltp_read_write=point-select-1.1.log"),
-        log("ma110405=point-select-1.1.log"),
+        log("pg174:oltp_read_write=point-select-1.1.log"),
+        log("pg174=point-select-1.1.log"),
     ];
     let run = imported(&files, &options("two logs"));
-    expect_file!["../data/sysbench.told"].assert_eq(&told(&run));
+    let shown = told(&run).replace(&data("").display().to_string(), "");
+    expect_file!["../data/sysbench.told"].assert_eq(&shown);
     let slice = &run.steps[0].systems[0].slices[0];
     let points: Vec<(u32, u32, u32)> =
         slice.series.iter().map(|p| (p.queries, p.events, p.errors)).collect();
