@@ -16,6 +16,7 @@ use anyhow::{Context as _, Result, ensure};
 use rqps_load::{ClientPoolError, Control, Edge, Live, Order, Pace, Stop, Tally, Turn};
 use rqps_model::{Mark, Sample, Usage};
 use rqps_sample::End;
+use rqps_store::unix_ms;
 
 use crate::engine::clients::warm_up;
 use crate::engine::cut::{ALONE, Cut, Done};
@@ -142,12 +143,15 @@ impl Blocks<'_, '_> {
     fn block(&mut self, id: BlockId, observer: &mut dyn Observer) -> Result<Block, Broken> {
         let seed = seed::of_again(mix(self.seed, u64::from(id.idx) + 1), id.n_before);
         self.waiting.refresh().map_err(Broken::Run)?;
+        let start_unix_ms = unix_ms();
         let mut parts = Vec::new();
         for at in 0..self.lanes.len() {
             // One that is stopped does not answer.
             self.waiting.only_uncounted(at).map_err(Broken::Run)?;
             let empty = self.lanes[at].clients.orders(self.cut.stop(id.idx, 0), ALONE, seed);
-            parts.push(LaneBlock::open(&self.lanes[at], &empty).map_err(Broken::Run)?);
+            parts.push(
+                LaneBlock::open(&self.lanes[at], &empty, start_unix_ms).map_err(Broken::Run)?,
+            );
         }
         let mut n_rounds: u32 = 0;
         let mut shown = Shown::nothing(parts.len());

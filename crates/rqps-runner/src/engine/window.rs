@@ -33,8 +33,12 @@ pub(crate) struct Seen {
 
 impl<'a> Window<'a> {
     pub(crate) fn open(bench: &Bench<'a>) -> Result<Self> {
+        Self::open_at(bench, unix_ms())
+    }
+
+    /// Opens that of a system of a block. All systems of a block have the same start: they are paired by it.
+    pub(crate) fn open_at(bench: &Bench<'a>, start_unix_ms: i64) -> Result<Self> {
         let Bench { samples, counted, .. } = *bench;
-        let start_unix_ms = unix_ms();
         let counters = counted.read();
         // Samples of the time before belong to no window.
         drop(samples.take());

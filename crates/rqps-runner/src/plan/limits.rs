@@ -95,7 +95,7 @@ pub(crate) fn admits_clients(plan: &Plan, spec: &SystemSpec, allowed: u64) -> Re
 }
 
 /// How many times its caches MyRocks may take with glibc's malloc, of which it has each block. Seen with MariaDB
-/// 10.11.19: killed at 521 MB with caches of 184 MB (at most 300 MB with jemalloc), and 1054 MB with a clients of 64 MB
+/// 10.11.19: killed at 521 MB with caches of 184 MB (at most 300 MB with jemalloc), and 1054 MB with a pool of 64 MB
 /// and a block cache of 256 MB (488 MB).
 const SCATTERED: u64 = 3;
 

@@ -61,9 +61,9 @@ impl<'a> Lane<'a> {
 
 impl<'a> LaneBlock<'a> {
     /// Begins a block; `orders` are those of any of its slices.
-    pub(super) fn open(lane: &Lane<'a>, orders: &[Order]) -> Result<Self> {
+    pub(super) fn open(lane: &Lane<'a>, orders: &[Order], start_unix_ms: i64) -> Result<Self> {
         lane.clients.placed.renew()?;
-        let window = Window::open(&lane.bench)?;
+        let window = Window::open_at(&lane.bench, start_unix_ms)?;
         let tallies = orders.iter().map(Tally::empty).collect();
         Ok(Self { window, tallies, usage: None, whole_operations: 0 })
     }

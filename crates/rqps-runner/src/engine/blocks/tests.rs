@@ -215,6 +215,7 @@ fn long_events_are_counted_and_not_run_in() {
     assert_eq!(slow.n_events(), n_counted + 1, "one to warm up");
     // The other has turns of about the same length.
     for block in &blocks {
+        assert_eq!(block[0].1.start_unix_ms, block[1].1.start_unix_ms, "what pairs them");
         assert!(block[1].1.duration_ns >= 80_000_000, "{}", block[1].1.duration_ns);
     }
 }
@@ -259,6 +260,18 @@ fn a_low_rate_is_held_over_the_turns() {
         // Each turn lasts to its end, also where nothing is due.
         let wall_ns: u64 = slices().map(|slice| slice.usage.wall_ns).sum();
         assert!(wall_ns >= ns, "{ns} in {wall_ns} ns");
+    }
+}
+
+#[test]
+fn all_systems_of_a_block_have_its_start() {
+    let lane = [Slow::of(1), Slow::of(1)];
+    let bench = Bench::of(planned(0.0, ""), timed(ms(400), ms(20), false));
+    let (blocks, _, result) = bench.run([&lane[0], &lane[1]]);
+    result.unwrap();
+    assert!(blocks.len() >= 8);
+    for block in &blocks {
+        assert_eq!(block[0].1.start_unix_ms, block[1].1.start_unix_ms);
     }
 }
 

@@ -50,7 +50,8 @@ pub(super) fn measure(
     let attempt = members.iter().map(|member| attempt(run, member.state, step)).max();
     let seed = seed::of_attempt(run.seed_of(step), attempt.unwrap_or(0));
     let mut marks = Vec::new();
-    for member in &mut *members {
+    // A load that is done again makes nothing even: what is measured on its tables says so.
+    for member in members.iter_mut().filter(|_| is_kept) {
         marks.push((member.idx(), marks_of(run, journal, member.state, step)));
     }
     let mut lanes = Vec::new();
