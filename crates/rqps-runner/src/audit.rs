@@ -139,19 +139,22 @@ impl Audit {
         };
         let bytes = |system| journal.cell(load, system).sizes.database_bytes;
         let Some(of_base) = bytes(run.base()) else { return Ok(()) };
-        let mut others = Vec::new();
+        let (mut others, mut weighed) = (Vec::new(), Vec::new());
         for system in run.systems().filter(|system| *system != run.base()) {
             if let Some(bytes) = bytes(system)
-                && self.weighed.insert((load, system))
+                && !self.weighed.contains(&(load, system))
             {
+                weighed.push((load, system));
                 others.push(Filled { spec: run.spec(system), bytes });
             }
         }
         let base = Filled { spec: run.spec(run.base()), bytes: of_base };
-        match data_size(base, &others) {
-            Some(finding) => tell_or_refuse(run, journal, &[finding]),
-            None => Ok(()),
+        if let Some(finding) = data_size(base, &others) {
+            tell_or_refuse(run, journal, &[finding])?;
         }
+        // One that was refused is refused again.
+        self.weighed.extend(weighed);
+        Ok(())
     }
 }
 

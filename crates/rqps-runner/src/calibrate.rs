@@ -101,8 +101,8 @@ fn with_bench(bench: &mut Bench<'_>, wish: Wish, listen: &mut Listener<'_>) -> R
         let way = Way { clients: best.clients, placement: best.placement, time: wish.time };
         for step in STEPS {
             for percent in HANDICAPS_PCT {
-                let handicap = (percent, wish.n_looks);
-                power.extend(look_for(bench, (step, way, slice_ms), handicap, listen)?);
+                let hidden = Hidden { step, way, slice_ms, percent, n_looks: wish.n_looks };
+                power.extend(look_for(bench, hidden, listen)?);
             }
         }
     }
@@ -147,13 +147,24 @@ fn try_all(bench: &mut Bench<'_>, wish: Wish, listen: &mut Listener<'_>) -> Resu
     Ok(trials.into_iter().flatten().collect())
 }
 
+/// A handicap that is looked for.
+#[derive(Clone, Copy)]
+struct Hidden<'a> {
+    step: &'a str,
+    way: Way,
+    slice_ms: u32,
+    /// The handicap.
+    percent: u32,
+    n_looks: u32,
+}
+
 /// Measures with a handicap of the second side, over and over.
 fn look_for(
     bench: &mut Bench<'_>,
-    (step, way, slice_ms): (&str, Way, u32),
-    (percent, n_looks): (u32, u32),
+    hidden: Hidden<'_>,
     listen: &mut Listener<'_>,
 ) -> Result<Option<Power>> {
+    let Hidden { step, way, slice_ms, percent, n_looks } = hidden;
     let mut looks = Vec::new();
     bench.slow_down(percent * 100);
     for nth in 1..=n_looks {

@@ -13,7 +13,7 @@ use crate::environment::Environment;
 use crate::event::{Event, Listener};
 use crate::failure::{Broken, is_disk_full};
 use crate::journal::Journal;
-use crate::journal::begin::{self, Begun};
+use crate::journal::begin::{self, Begun, OnHost};
 use crate::plan::seed::{self, SeedDomain, shuffled};
 use crate::plan::steps::{self, PlannedStep};
 use crate::plan::{limits, placement};
@@ -34,8 +34,8 @@ pub struct Carried {
 }
 
 /// Carries out a plan. Every slice is stored as it ends; when this fails, what was measured is kept
-/// and the same call goes on from there. Of three systems or more that are measured one after the
-/// other, one that cannot be had, started or that dies is left out, unless it is the base.
+/// and the same call resumes it. Of three systems or more, one that cannot be started or fails again and
+/// again is excluded, unless it is the base; one that cannot be had, only where they are measured one after the other.
 ///
 /// # Errors
 /// Whatever keeps the run from finishing: a server that cannot be fetched or started or that dies,
@@ -58,7 +58,7 @@ pub fn run<'a>(
         check_patterns(profiling, &steps)?;
     }
     let Begun { run, lock, steps } =
-        begin::run(plan, (steps, &cpus, &host), store, environment, listen)?;
+        begin::run(plan, OnHost { steps, cpus: &cpus, host: &host }, store, environment, listen)?;
     let id = run.id.clone();
     let expected = still_expected(plan, &steps, &run);
     let n_steps = steps.len() * plan.systems.len();

@@ -35,6 +35,7 @@ use crate::system::installation::Installation;
 pub(crate) use start::{Data, Start};
 
 use answers::Gone;
+use demands::OwnServer;
 use host::scope;
 use setup::{Parts, discard, start_own};
 
@@ -116,12 +117,14 @@ impl RunningSystem {
             .map_err(Into::into)
             .and_then(|admin| watch_over(admin, server.as_ref(), n_files, patience));
         let ready = watched.and_then(|mut both| {
-            let ours = server.as_ref().map(|s| (&s.running, &s.instance.setup().config));
+            let ours = server
+                .as_ref()
+                .map(|s| OwnServer { running: &s.running, config: &s.instance.setup().config });
             let scope = scope(server.as_ref(), guest.as_ref());
             if let Some(guest) = &guest {
                 host::check_statements(guest, plan, idx, both.0.as_mut())?;
             }
-            for note in demands::check(&spec, (ours, scope), both.0.as_mut())? {
+            for note in demands::check(&spec, ours, scope, both.0.as_mut())? {
                 listen(Event::Note(&format!("{}: {note}", spec.label)));
             }
             both.0.set_timeout(Some(patience.question())).context("set a timeout")?;

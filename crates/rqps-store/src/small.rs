@@ -89,8 +89,8 @@ pub(crate) fn prepare(
         "CREATE TEMP TABLE gathered (of TEXT, slice_id INTEGER, role TEXT, content BLOB,
                                      PRIMARY KEY (of, slice_id, role)) WITHOUT ROWID",
     )?;
-    for column in HISTOGRAMS {
-        gather_histograms(transaction, run_id, column, gather)?;
+    for (table, column) in HISTOGRAMS {
+        gather_histograms(transaction, run_id, table, column, gather)?;
     }
     keep_counters(transaction, run_id, counters)
 }
@@ -131,7 +131,8 @@ pub(crate) fn value(table: &str, column: &str) -> String {
 fn gather_histograms(
     transaction: &Transaction<'_>,
     run_id: &str,
-    (table, column): (&str, &str),
+    table: &str,
+    column: &str,
     gather: Gather<'_>,
 ) -> rusqlite::Result<()> {
     let role = role_of(table);

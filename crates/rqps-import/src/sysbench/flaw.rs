@@ -163,10 +163,18 @@ const TWO_GROUPS: f64 = 0.25;
 /// more than 0.91 of it.
 const IDLE_SHARE: f64 = 0.5;
 
-/// What the times of threads tell, mean and standard deviation in seconds. Threads that died leave the others'
+/// What threads spent on events: mean and standard deviation.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ThreadTimes {
+    pub(super) mean_s: f64,
+    pub(super) deviation_s: f64,
+}
+
+/// What the times of threads tell. Threads that died leave the others'
 /// times as they were: the times then differ as those of two groups do, one near the whole time and one far below.
 /// Threads that wait for their turn at a rate differ much less.
-pub(super) fn of_thread_times((mean_s, deviation_s): (f64, f64), total_s: f64) -> Option<Flaw> {
+pub(super) fn of_thread_times(times: ThreadTimes, total_s: f64) -> Option<Flaw> {
+    let ThreadTimes { mean_s, deviation_s } = times;
     let lacking_s = total_s - mean_s;
     let is_unequal = lacking_s > UNEQUAL_SHARE * total_s
         && deviation_s * deviation_s > TWO_GROUPS * mean_s * lacking_s;

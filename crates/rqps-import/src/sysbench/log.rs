@@ -148,7 +148,7 @@ fn find_flaws(lines: &Lines) -> Vec<Flaw> {
         flaws.push(Flaw::DeadThreads { n_running, n_threads });
     }
     if let (true, Some(times), Some(total_s)) =
-        (flaws.is_empty(), lines.times.thread_time(), lines.seconds)
+        (flaws.is_empty(), lines.times.thread_times(), lines.seconds)
     {
         flaws.extend(flaw::of_thread_times(times, total_s));
     }

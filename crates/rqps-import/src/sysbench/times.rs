@@ -2,7 +2,7 @@
 
 use super::agree::Latency;
 use super::checks::{Pair, REMEDY, SLACK_S, SLACK_SHARE};
-use super::flaw::Flaw;
+use super::flaw::{Flaw, ThreadTimes};
 use super::line::quantity;
 
 /// Half of the last digit of a response time, and a little, milliseconds.
@@ -77,9 +77,9 @@ impl Times {
         self.events_per_s = value.map(|value| Number { line_idx: pair.line_idx, value });
     }
 
-    /// Mean and standard deviation of the time of a thread, seconds.
-    pub(super) fn thread_time(&self) -> Option<(f64, f64)> {
-        Some((self.thread_s?.value, self.deviation_s))
+    /// What threads spent on events.
+    pub(super) fn thread_times(&self) -> Option<ThreadTimes> {
+        Some(ThreadTimes { mean_s: self.thread_s?.value, deviation_s: self.deviation_s })
     }
 
     /// What does not agree, in words. Without events there are no times.

@@ -149,16 +149,16 @@ impl Blocks<'_, '_> {
             // One that is stopped does not answer.
             self.waiting.only_uncounted(at).map_err(Broken::Run)?;
             let empty = self.lanes[at].clients.orders(self.cut.stop(id.idx, 0), ALONE, seed);
-            parts.push(
-                LaneBlock::open(&self.lanes[at], &empty, start_unix_ms).map_err(Broken::Run)?,
-            );
+            let lane = &self.lanes[at];
+            let opened = LaneBlock::open(lane, &empty, start_unix_ms);
+            parts.push(opened.map_err(|error| Broken::System(lane.system, error))?);
         }
         let mut n_rounds: u32 = 0;
         let mut shown = Shown::nothing(parts.len());
         let least_ns =
             |parts: &[LaneBlock<'_>]| parts.iter().map(LaneBlock::span_ns).min().unwrap_or(0);
         while !self.cut.has_all(id.idx, n_rounds, least_ns(&parts)) {
-            let seed = mix(seed, u64::from(n_rounds) + 1);
+            let seed = self.seed_of_round(seed, n_rounds);
             for lane in shuffled(self.lanes.len(), seed) {
                 self.check().map_err(Broken::Run)?;
                 let turn = self.place_of_slice(lane, id, n_rounds, parts[lane].span_ns());
@@ -183,8 +183,8 @@ impl Blocks<'_, '_> {
             self.waiting.only_uncounted(at).map_err(Broken::Run)?;
             let lane = &self.lanes[at];
             let whole_operations = is_timed.then_some(part.whole_operations);
-            let mut slice =
-                part.close(lane, id.idx, seed, self.planned.clients).map_err(Broken::Run)?;
+            let closed = part.close(lane, id.idx, seed, self.planned.clients);
+            let mut slice = closed.map_err(|error| Broken::System(lane.system, error))?;
             (slice.n_rounds, slice.whole_operations) = (n_rounds, whole_operations);
             if self.waiting.gave_up() {
                 slice.marks.push(Mark::Note { text: crate::engine::waiting::RAN_ON.to_owned() });
@@ -192,6 +192,14 @@ impl Blocks<'_, '_> {
             block.push((lane.system, slice));
         }
         Ok(block)
+    }
+
+    /// The seed of a round of a block with seed `seed`. A slice that is a whole block by itself has the block's.
+    fn seed_of_round(&self, seed: u64, nth: u32) -> u64 {
+        match &self.cut {
+            Cut::Counted(cut) if !cut.keeps_clock => seed,
+            _ => mix(seed, u64::from(nth) + 1),
+        }
     }
 
     /// The place of a slice on its system's clock. The clock of a set rate goes on from slice to slice: a rate that
@@ -227,15 +235,17 @@ impl Blocks<'_, '_> {
             Edge::End => last = Some(samples.brief(End::Finish)),
         };
         let result = self.run_clients(at.lane, Some(at.block), &orders, &mut edge, observer);
-        let ended = self.lanes[at.lane].clients.end_handicap();
+        let Lane { system, clients, .. } = &self.lanes[at.lane];
+        let failed = |error| Broken::System(*system, error);
+        let ended = clients.end_handicap();
         // A server that has died is the reason of both, and the clients say so.
         let tallies = result?;
-        ended.map_err(Broken::Run)?;
+        ended.map_err(failed)?;
         let taken = |sample: Option<Result<Sample, _>>| -> Result<Sample> {
             sample.context("an end was not reached")?.context("sample the ends of a slice")
         };
-        let first = taken(first).map_err(Broken::Run)?;
-        let last = taken(last).map_err(Broken::Run)?;
+        let first = taken(first).map_err(failed)?;
+        let last = taken(last).map_err(failed)?;
         Ok(Measured { tallies, usage: Usage::between(&first, &last), n_run_in })
     }
 
@@ -264,6 +274,8 @@ impl Blocks<'_, '_> {
         edge: &mut dyn FnMut(Edge),
         observer: &mut dyn Observer,
     ) -> Result<Vec<Tally>, Broken> {
+        // In short slices an event may be longer than the time since it was shown last.
+        let is_timed = matches!(self.cut, Cut::Timed(_));
         let Self { lanes, waiting, interrupt, .. } = self;
         let Lane { system, clients, .. } = &mut lanes[lane];
         let (system, handicap) = (*system, clients.handicap.as_ref().filter(|_| block.is_some()));
@@ -282,7 +294,7 @@ impl Blocks<'_, '_> {
                 let (system, elapsed) = (Some(system.0), live.elapsed);
                 observer.tell(Event::Measuring { system, slice: block, elapsed, qps });
             }
-            before = Some(live);
+            before = Some(live).filter(|_| !is_timed);
             if interrupt.load(Ordering::Relaxed) { Control::Stop } else { Control::Go }
         });
         result.map_err(|error| match error {

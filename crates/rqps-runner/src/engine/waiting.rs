@@ -107,7 +107,7 @@ impl Waiting {
         if self.watchdog.is_none() || self.gave_up {
             return Ok(());
         }
-        if self.suspension.is_asked() {
+        if self.freezers.len() > 1 && self.suspension.is_asked() {
             // Nothing is counted now.
             self.thaw();
             self.suspension.take_effect();

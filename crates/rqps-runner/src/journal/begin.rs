@@ -26,15 +26,24 @@ pub(crate) struct Begun {
     pub(crate) steps: Vec<PlannedStep>,
 }
 
-/// The unfinished run of the same plan on the same host by the same version of rqps, or a new one. `cpus`
-/// are those that rqps may use.
+/// A plan's steps on a host.
+pub(crate) struct OnHost<'a> {
+    /// Placed as they would be now.
+    pub(crate) steps: Vec<PlannedStep>,
+    /// Those that rqps may use.
+    pub(crate) cpus: &'a [usize],
+    pub(crate) host: &'a Host,
+}
+
+/// The unfinished run of the same plan on the same host by the same version of rqps, or a new one.
 pub(crate) fn run(
     plan: &Plan,
-    (steps, cpus, host): (Vec<PlannedStep>, &[usize], &Host),
+    on_host: OnHost<'_>,
     store: &Store,
     environment: &Environment,
     listen: &mut Listener<'_>,
 ) -> Result<Begun> {
+    let OnHost { steps, cpus, host } = on_host;
     if !environment.anew
         && let Some((mut run, lock)) = taken_up(&plan.to_toml(), store)?
     {

@@ -23,8 +23,8 @@ use crate::schedule::insert::{self, Recording, insert_step};
 use crate::schedule::marks::marks_of;
 use crate::schedule::outcome::{self, end_step, in_step, was_measured};
 use crate::schedule::plans::keep_plans;
-use crate::schedule::profiles::Profiler;
-use crate::schedule::sequential::{GONE, may_have_lost_servers};
+use crate::schedule::profiles::{GONE, Profiler, may_have_lost_servers};
+
 use crate::schedule::step::one_step;
 use crate::system_state::Member;
 
@@ -49,7 +49,9 @@ impl Interleaved {
         for step in run.steps_of_start() {
             run.check_interrupt().map_err(Broken::Run)?;
             audit.judge_sizes(run, journal, step).map_err(Broken::Run)?;
-            if !members.iter().any(|member| journal.is_pending(step, member.idx())) {
+            let is_pending = members.iter().any(|member| journal.is_pending(step, member.idx()));
+            // After a failure behind its last block a step has nothing to measure, and may be to record.
+            if !is_pending && !self.n_failed.contains_key(&step) {
                 continue;
             }
             let planned = run.step(step);

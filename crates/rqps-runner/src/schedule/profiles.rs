@@ -23,6 +23,14 @@ use crate::journal::Journal;
 use crate::run_context::RunContext;
 use crate::system_state::Member;
 
+/// What is said of a server that has ended beside the steps.
+pub(crate) const GONE: &str = "its server ended while stacks were recorded";
+
+/// Whether something is done beside the steps that takes no notice of a server's end.
+pub(crate) fn may_have_lost_servers(run: &RunContext<'_>) -> bool {
+    run.plan.profiling.is_some() && !run.is_interrupted()
+}
+
 /// Records stack profiles, and knows which there are.
 #[derive(Debug, Default)]
 pub(crate) struct Profiler {

@@ -5,13 +5,10 @@ use anyhow::{Result, ensure};
 use crate::audit::Audit;
 use crate::journal::Journal;
 use crate::run_context::RunContext;
-use crate::schedule::profiles::Profiler;
+use crate::schedule::profiles::{GONE, Profiler, may_have_lost_servers};
 use crate::schedule::step::one_step;
 use crate::system::RunningSystem;
 use crate::system_state::Member;
-
-/// What is said of a server that has ended beside the steps.
-pub(crate) const GONE: &str = "its server ended while stacks were recorded";
 
 /// The steps of the start under way that a system has not done.
 pub(crate) fn pending_steps(
@@ -43,9 +40,4 @@ pub(crate) fn pending_steps(
 fn is_there(run: &RunContext<'_>, up: &mut RunningSystem) -> Result<()> {
     ensure!(!may_have_lost_servers(run) || up.answers(), GONE);
     Ok(())
-}
-
-/// Whether something is done beside the steps that takes no notice of a server's end.
-pub(crate) fn may_have_lost_servers(run: &RunContext<'_>) -> bool {
-    run.plan.profiling.is_some() && !run.is_interrupted()
 }

@@ -47,8 +47,6 @@ pub(crate) fn one_step(
     let measured = match measured {
         Ok(()) => Ok(()),
         Err(Broken::System(_, error)) => Err(error),
-        // Of a single system that answers, it is the step's own.
-        Err(Broken::Run(error)) if planned.of_insert().is_none() => Err(error),
         Err(Broken::Run(error)) => return Err(in_step(run, step, error)),
     };
     let outcome = outcome(run, &mut member.up, step, measured)?;

@@ -10,20 +10,28 @@ use rqps_server::{RunningServer, compression, durability, engine, facts};
 
 use crate::system::installation::config_of;
 
+/// A server that rqps has started, with its configuration.
+#[derive(Clone, Copy)]
+pub(crate) struct OwnServer<'a> {
+    pub(crate) running: &'a RunningServer,
+    pub(crate) config: &'a Rendered,
+}
+
 /// Checks that a server that is up has the engine, the compression, the durability and the caches that
 /// the plan asks for, before anything is loaded; gives sentences for the user.
 pub(crate) fn check(
     spec: &SystemSpec,
-    (server, scope): (Option<(&RunningServer, &Rendered)>, Option<Scope<'_>>),
+    server: Option<OwnServer<'_>>,
+    scope: Option<Scope<'_>>,
     admin: &mut dyn Connection,
 ) -> Result<Vec<String>> {
-    let running = server.map(|(running, _)| running);
+    let running = server.map(|server| server.running);
     let subject = Subject::of(spec, running, admin);
     let Some((subject, scope)) = subject.zip(scope) else { return Ok(Vec::new()) };
     let log = running.map_or_else(String::new, RunningServer::log_since_start);
     engine::require_loaded(&subject.name, spec.engine, &log, admin)?;
     compression::prepare(subject.compression(scope), spec.variant.compression, admin)?;
-    let Some((_, rendered)) = server else { return Ok(Vec::new()) };
+    let Some(OwnServer { config: rendered, .. }) = server else { return Ok(Vec::new()) };
     let effective = facts::effective_settings(spec.dbms, admin)?;
     let (name, config) = ((subject.name.as_str(), spec.dbms), config_of(spec));
     let mut notes = durability::check(name, &config, &effective)?;

@@ -98,11 +98,7 @@ pub(super) struct Recorder {
 impl Recorder {
     /// Starts perf on the server's processes, with its files in `dir`, one of `at_once` that record at the
     /// same time; it does not sample yet. Of an attempt before, its files are written anew.
-    pub(super) fn start(
-        how: How,
-        processes: &[i32],
-        (dir, at_once): (&Path, usize),
-    ) -> Result<Self> {
+    pub(super) fn start(how: How, processes: &[i32], dir: &Path, at_once: usize) -> Result<Self> {
         let (control, answers) = (dir.join("control"), dir.join("answers"));
         for path in [&control, &answers] {
             let _ = fs::remove_file(path);
@@ -289,7 +285,7 @@ mod tests {
         for unwind in [Unwind::FramePointer, Unwind::Dwarf] {
             let dir = tempfile::tempdir().unwrap();
             let how = How { event: ability.event, unwind };
-            let mut recorder = Recorder::start(how, &[worker.pid()], (dir.path(), 1)).unwrap();
+            let mut recorder = Recorder::start(how, &[worker.pid()], dir.path(), 1).unwrap();
             let before_ns = process_cpu_ns(worker.pid()).unwrap();
             recorder.enable().unwrap();
             #[expect(clippy::disallowed_methods, reason = "there must be something to record")]
@@ -336,7 +332,7 @@ mod tests {
         }
         let dir = tempfile::tempdir().unwrap();
         let how = How { event: "cpu-clock", unwind: Unwind::FramePointer };
-        let error = Recorder::start(how, &[i32::MAX], (dir.path(), 1)).map(|_| ()).unwrap_err();
+        let error = Recorder::start(how, &[i32::MAX], dir.path(), 1).map(|_| ()).unwrap_err();
         assert!(error.to_string().starts_with("perf ended: "), "{error}");
     }
 }

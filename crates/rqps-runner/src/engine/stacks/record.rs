@@ -212,7 +212,7 @@ fn attach(server: i32, how: How, dir: &Path, at_once: usize) -> Result<Recorder>
     loop {
         attempts += 1;
         let processes = process::tree(server);
-        let started = Recorder::start(how, &processes, (dir, at_once));
+        let started = Recorder::start(how, &processes, dir, at_once);
         let left = process::tree(server);
         let has_lost = processes.iter().any(|pid| !left.contains(pid));
         if started.is_ok() || !has_lost || attempts == MOST_ATTEMPTS {

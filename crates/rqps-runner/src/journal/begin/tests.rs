@@ -55,7 +55,13 @@ fn begin(plan: &Plan, store: &Store, environment: &Environment) -> Result<(Begun
     let (plan, decided) = on_this_host(plan.clone(), store, environment, &mut listen)?;
     let planned = steps::of_plan(&plan, &CPUS, true)?;
     let host = rqps_sample::host_info(&environment.results)?;
-    let begun = run(&plan, (planned, &CPUS, &host), store, environment, &mut listen)?;
+    let begun = run(
+        &plan,
+        OnHost { steps: planned, cpus: &CPUS, host: &host },
+        store,
+        environment,
+        &mut listen,
+    )?;
     told.extend(decided);
     Ok((begun, told))
 }
