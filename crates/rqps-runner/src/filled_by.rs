@@ -1,4 +1,4 @@
-//! The note on a data directory: which step of which start has filled its tables.
+//! The note on a data directory: the step and the start that have filled its tables.
 
 use std::fmt;
 use std::str::FromStr;

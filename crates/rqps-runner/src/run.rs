@@ -35,7 +35,7 @@ pub struct Carried {
 
 /// Carries out a plan. Every slice is stored as it ends; when this fails, what was measured is kept
 /// and the same call resumes it. Of three systems or more, one that cannot be started or fails again and
-/// again is excluded, unless it is the base; one that cannot be had, only where they are measured one after the other.
+/// again is excluded, unless it is the base. So is one that cannot be fetched, where systems come one after the other.
 ///
 /// # Errors
 /// Whatever keeps the run from finishing: a server that cannot be fetched or started or that dies,

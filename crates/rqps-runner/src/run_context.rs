@@ -125,9 +125,9 @@ impl RunContext<'_> {
         if self.is_of_run(&error) { Broken::Run(error) } else { Broken::System(system, error) }
     }
 
-    /// Whether an error would meet every other system as well: results that cannot be written, the
-    /// user's wish to stop; in an interleaved run, what keeps one of them from the data that it resumes with, as the
-    /// others have to wait for it. The full disk of a server's data is that server's: others may have room.
+    /// Whether an error would meet every other system as well: results that cannot be written, the user's wish to
+    /// stop. In an interleaved run also what keeps one system from its data, as the others have to wait for it. The
+    /// full disk of a server's data is that server's: others may have room.
     pub(crate) fn is_of_run(&self, error: &anyhow::Error) -> bool {
         let waits = self.plan.schedule.is_interleaved() && error.downcast_ref::<Kept>().is_some();
         waits || error.downcast_ref::<rqps_store::Error>().is_some() || self.is_interrupted()

@@ -18,7 +18,7 @@ pub(crate) struct SystemState {
     pub(crate) tables: Tables,
     /// What the last settling left undone.
     pub(crate) unsettled: Option<String>,
-    /// Its tables were filled anew after an interruption, and no later load has made that even.
+    /// Its tables were filled again after an interruption, and no later load has made that even.
     pub(crate) is_refilled: bool,
     /// The Insert Benchmark has changed its tables since the server was last left to settle.
     pub(crate) is_stirred: bool,

@@ -107,8 +107,8 @@ impl Reply {
         Self::new(StatusCode::OK, content_type, body)
     }
 
-    /// A page for who has not shown the token. The page that it fetches takes its place and keeps its policy, so that
-    /// the policy names the styles and scripts of all reports; each report's own then narrows it.
+    /// A page for who has not shown the token. The page that it fetches takes its place and keeps its policy. So
+    /// the policy names the styles and scripts of all reports. Each report's own then narrows it.
     pub(crate) fn locked(markup: Markup) -> Self {
         let (styles, scripts) = (rqps_report::page::styles(), rqps_report::page::scripts());
         let policy = POLICY.replace("style-src 'self'", &format!("style-src 'self' {styles}"));

@@ -33,7 +33,7 @@ pub(crate) use lane::Lane;
 use lane::{BlockId, LaneBlock};
 
 /// What runs before each slice of an interleaved step and is not counted: processes that were stopped wake up, and
-/// CPU caches are filled with what the server before has driven out of them. At least one event, but for
+/// CPU caches are filled with what the server before has driven out of them. At least one event, except on
 /// systems where one takes longer than a slice: there is nothing to wake up from. At a set rate none, as
 /// that would be more than the rate: the time alone.
 const RUN_IN: Duration = Duration::from_millis(5);

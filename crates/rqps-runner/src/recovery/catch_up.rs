@@ -49,7 +49,7 @@ pub(super) fn catch_up(
             other => return other,
         }
     }
-    // On tables that were filled anew, until a later suite's load makes everything even again.
+    // On tables that were filled again, until the next load.
     member.state.is_refilled = first > begin;
     if first > begin {
         refill(run, journal, member, first)?;
@@ -75,9 +75,9 @@ fn resume_on_kept_data(
     warm_up_again(run, journal, member, load.next().until(first))
 }
 
-/// Where the data that an interrupted attempt left are not sound, or not there, the tables of the suite
-/// that the run resumes with are filled anew. Caches are warmed as before; the writes in between are not done
-/// again, which every slice that follows says. Nothing of it is stored.
+/// Fills the tables of the suite that the run resumes with again, where the data of the interrupted attempt are not
+/// sound or not there. Caches are warmed as before. The writes in between are not repeated, and every slice that
+/// follows says so. Nothing of it is stored.
 fn refill(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,

@@ -1,5 +1,5 @@
-//! Servers that fail in the middle of a run: their step is recorded as failed, they are started anew on
-//! tables filled anew, and the run goes on; one that fails again and again is taken out of it.
+//! Servers that fail in the middle of a run. Their step is recorded as failed, they are started on new data, and
+//! the run continues. One that fails again and again is excluded.
 
 use anyhow::{Result, anyhow};
 use rqps_model::StepOutcome;
@@ -15,9 +15,9 @@ use crate::system::RunningSystem;
 use crate::system::installation::{Installation, Ready};
 use crate::system_state::SystemState;
 
-/// What becomes of a system after `error`: where its server has ended, hangs, was killed for lack of
-/// memory or has no room left for its data, the step under way is recorded as failed and the server is
-/// started with new data. Its tables are filled by whoever catches it up.
+/// What becomes of a system after `error`. Its server may have ended, may hang, may have been killed for lack of
+/// memory, or may have no room left for its data. Then the step under way is recorded as failed, and the server is
+/// started on new data. Its tables are filled by whoever catches it up.
 ///
 /// # Errors
 /// [`Broken::Run`] for what would meet every other system as well; [`Broken::System`] when the server is
@@ -76,13 +76,12 @@ pub(super) fn after_failure(
     })
 }
 
-/// Whether a system is in a load or has its indexes made, or is between steps, where tables are filled
-/// anew.
+/// Whether a system is in a load, has its indexes made, or is between steps, where tables are filled again.
 fn makes_tables(run: &RunContext<'_>, state: &SystemState) -> bool {
     state.current_step.is_none_or(|step| run.step(step).makes_tables())
 }
 
-/// Records the step that a system was in as failed, but for one that is done again. One that was
+/// Records the step that a system was in as failed, except one that is done again. One that was
 /// measured to its end is done: what comes after it, settling and sizes, is no part of its figure.
 fn record_fault(
     run: &RunContext<'_>,

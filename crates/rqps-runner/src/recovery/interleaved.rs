@@ -165,7 +165,7 @@ fn abandon_all(
     error
 }
 
-/// What all that are up say they are. One whose server has died since it was started is started anew.
+/// What all that are up say they are. One whose server has died since is started again.
 fn ask_all(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,
@@ -222,8 +222,8 @@ fn make_alike(
     Ok(anew)
 }
 
-/// Starts the server of a member anew that has failed with an error, and brings its tables to where
-/// the run is; goes on without it where that does not help and the others are of use.
+/// Starts the server of a failed member again, and brings its tables to where the run is. Where that does not help,
+/// the member is excluded if the others are of use without it.
 fn mend(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,
@@ -267,7 +267,7 @@ fn replace(
     }
 }
 
-/// After an error that tells of no system, servers that are gone are started anew. One that has nothing more to do
+/// After an error that names no system, servers that are gone are started again. One that has nothing more to do
 /// is left as it is.
 ///
 /// # Errors
@@ -303,7 +303,7 @@ fn mend_those_gone(
 /// Excludes a system that could not be started, where the others are of use without it.
 ///
 /// # Errors
-/// The error itself, with why the run does not go on without the system.
+/// The error itself, with why the run ends without the system.
 fn go_on_without(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,

@@ -34,7 +34,7 @@ pub(super) struct Resumption {
 }
 
 /// What a system is resumed with, where there is something to resume: not before a load, nor before indexes, which
-/// begin on tables filled anew.
+/// begin on tables filled again.
 pub(super) fn resumes_with(
     run: &RunContext<'_>,
     journal: &Journal<'_>,
@@ -65,8 +65,8 @@ pub(super) fn start(
     start_anew(run, journal, state, ready)
 }
 
-/// Starts a system on the data that an earlier attempt has kept, where there are any that the run can
-/// be resumed with; where they are not sound, that is stored with the run.
+/// Starts a system on the data that an earlier attempt has kept, where the run can be resumed with them. Where they
+/// are not sound, that is stored with the run.
 ///
 /// # Errors
 /// What would meet every other system as well, and what keeps the server from sound data ([`Kept`]).

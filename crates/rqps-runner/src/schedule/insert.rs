@@ -87,7 +87,7 @@ pub(crate) fn insert_step(
     Ok(())
 }
 
-/// Makes the tables of a system anew, empty.
+/// Replaces the tables of a system by empty ones.
 fn create_tables(run: &RunContext<'_>, member: &mut Member<'_>, step: StepIdx) -> Result<()> {
     let Some((_, args)) = run.step(step).of_insert() else { return Ok(()) };
     let schema = run.schema(member.idx(), args);

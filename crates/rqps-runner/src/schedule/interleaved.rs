@@ -1,5 +1,5 @@
-//! The interleaved schedule: all systems are up, each with its own data, and take turns within
-//! every step. Loads and warm-ups, which nothing is compared by, come one system after the other.
+//! The interleaved schedule: all systems are up, each with its own data, and every step alternates between them.
+//! Loads and warm-ups, which nothing is compared by, come one system after the other.
 
 mod attempt;
 
@@ -79,7 +79,7 @@ fn seen<'m, 's>(members: &'m [Member<'s>]) -> Vec<&'m Member<'s>> {
     members.iter().collect()
 }
 
-/// An error where a server has ended while stacks were recorded, which tells of no server: it would
+/// An error where a server has ended while stacks were recorded, which fails without a word: it would
 /// cost the next step. One that has nothing more to do is left as it is.
 fn are_there(
     run: &RunContext<'_>,

@@ -11,7 +11,7 @@ use crate::journal::Journal;
 use crate::run_context::RunContext;
 use crate::system_state::Member;
 
-/// Makes a system's tables anew and fills them.
+/// Replaces a system's tables and fills them.
 pub(crate) fn load(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,

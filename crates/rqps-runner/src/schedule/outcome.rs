@@ -99,7 +99,7 @@ pub(crate) fn judged(
 }
 
 /// Notes that all of a step was measured and that nobody can say any more what it left, as in an earlier
-/// attempt at the run: its tables may be filled anew since. `unchecked` says why there are no checks.
+/// attempt at the run: its tables may have been filled again since. `unchecked` says why there are no checks.
 pub(crate) fn was_measured(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,

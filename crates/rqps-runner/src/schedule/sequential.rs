@@ -35,7 +35,7 @@ pub(crate) fn pending_steps(
     profiler.record_rest(run, journal, &[&*member], run.end_of_start())
 }
 
-/// An error where a server has ended while stacks were recorded, which tells of no server: it would
+/// An error where a server has ended while stacks were recorded, which fails without a word: it would
 /// cost the next step.
 fn is_there(run: &RunContext<'_>, up: &mut RunningSystem) -> Result<()> {
     ensure!(!may_have_lost_servers(run) || up.answers(), GONE);

@@ -49,7 +49,7 @@ impl<'a> Lane<'a> {
         Self { system, clients, bench, usual_event: None, is_on_clock: false }
     }
 
-    /// What is shown of it while a block goes on: the queries and the time up to now. Of the Insert Benchmark,
+    /// What is shown of it during a block: the queries and the time up to now. Of the Insert Benchmark,
     /// operations.
     pub(super) fn shown(&self, part: &LaneBlock<'_>) -> (usize, u64, u64) {
         let Some(first) = part.tallies.first() else { return (self.system.0, 0, 0) };

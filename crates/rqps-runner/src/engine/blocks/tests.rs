@@ -215,7 +215,6 @@ fn long_events_are_counted_and_not_run_in() {
     assert_eq!(slow.n_events(), n_counted + 1, "one to warm up");
     // The other has turns of about the same length.
     for block in &blocks {
-        assert_eq!(block[0].1.start_unix_ms, block[1].1.start_unix_ms, "what pairs them");
         assert!(block[1].1.duration_ns >= 80_000_000, "{}", block[1].1.duration_ns);
     }
 }
@@ -266,10 +265,11 @@ fn a_low_rate_is_held_over_the_turns() {
 #[test]
 fn all_systems_of_a_block_have_its_start() {
     let lane = [Slow::of(1), Slow::of(1)];
-    let bench = Bench::of(planned(0.0, ""), timed(ms(400), ms(20), false));
+    // Some of so many would differ if each system read the clock by itself.
+    let bench = Bench::of(planned(0.0, ""), timed(ms(800), ms(20), true));
     let (blocks, _, result) = bench.run([&lane[0], &lane[1]]);
     result.unwrap();
-    assert!(blocks.len() >= 8);
+    assert!(blocks.len() >= 12, "{}", blocks.len());
     for block in &blocks {
         assert_eq!(block[0].1.start_unix_ms, block[1].1.start_unix_ms);
     }

@@ -38,7 +38,7 @@ pub(super) fn measure(
     let cut = Cut::of_step(planned, run.plan.schedule);
     let stored = journal.done_of(step, &systems);
     // An interrupted step resumes after the blocks that there are. A load that was interrupted begins with empty
-    // tables again: its first blocks are done anew, and what is stored of them stays.
+    // tables again: its first blocks are repeated, and what is stored of them stays.
     let done = if is_kept && work.work != Work::Load { stored } else { Done::default() };
     if cut.is_over(done) {
         for member in members {
@@ -101,7 +101,7 @@ struct Behind {
     waiting: Waiting,
 }
 
-/// Reads what servers have left to do and checks their tables. What fails on one system is told when all were
+/// Reads what servers have left to do and checks their tables. What fails on one system is reported when all were
 /// looked at.
 fn look_behind(
     run: &RunContext<'_>,
