@@ -129,7 +129,7 @@ fn interleaved(
     let n_slices = |member: &Member<'_>| journal.cell(step, member.idx()).slices.len();
     let groups = together(pending.map(|(m, member)| (m, n_slices(member))));
     for left in groups {
-        let attempts = left.iter().map(|&m| outcome::attempt(run, members[m].state, step));
+        let attempts = left.iter().map(|&m| outcome::attempt_number(run, members[m].state, step));
         let of_run = attempts.max().unwrap_or(0);
         let attempt = Attempt { left, n: n_failed << Attempt::BITS, of_run, ..Attempt::default() };
         measure_together(run, journal, members, step, attempt)?;

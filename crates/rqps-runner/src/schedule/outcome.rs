@@ -117,6 +117,6 @@ pub(crate) fn was_measured(
 
 /// What sets the seeds of this attempt at a step apart from those of an earlier one, whose writes are in
 /// the tables: an update with the values that are there changes no row. 0 where there are none.
-pub(crate) fn attempt(run: &RunContext<'_>, state: &SystemState, step: StepIdx) -> u64 {
+pub(crate) fn attempt_number(run: &RunContext<'_>, state: &SystemState, step: StepIdx) -> u64 {
     if state.resumed_step == Some(step) { u64::from(run.n_resumed) + 1 } else { 0 }
 }

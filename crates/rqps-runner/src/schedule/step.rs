@@ -16,7 +16,7 @@ use crate::schedule::insert;
 use crate::schedule::insert::{Recording, insert_step};
 use crate::schedule::load::load;
 use crate::schedule::marks::marks_of;
-use crate::schedule::outcome::{attempt, end_step, in_step, outcome, was_measured};
+use crate::schedule::outcome::{attempt_number, end_step, in_step, outcome, was_measured};
 use crate::schedule::plans::keep_plans;
 use crate::system_state::Member;
 
@@ -68,7 +68,7 @@ fn measure(
         was_measured(run, journal, member.state, step, insert::interrupted);
         return Ok(());
     }
-    let attempt = attempt(run, member.state, step);
+    let attempt = attempt_number(run, member.state, step);
     let mut record = StepRecord::new(journal, step, vec![(system, marks)]);
     alone(run, member, step, attempt, |blocks| blocks.run(done, &mut record))
 }
@@ -81,7 +81,7 @@ pub(crate) fn warm_up_again(
     steps: impl Iterator<Item = StepIdx>,
 ) -> Result<()> {
     for step in steps.filter(|&step| run.step(step).info.kind == StepKind::WarmUp) {
-        let attempt = attempt(run, member.state, step);
+        let attempt = attempt_number(run, member.state, step);
         let mut unrecorded = Unrecorded(journal);
         let warmed = alone(run, member, step, attempt, |blocks| {
             blocks.run(Done::default(), &mut unrecorded)

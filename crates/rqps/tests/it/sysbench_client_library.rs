@@ -26,11 +26,13 @@ fn both(bench: &Bench, server: &Server, args: &[&str], variables: &[(&str, &str)
     let output = |mut command: Command| {
         command.current_dir(bench.dir()).args(&server.options).args(args);
         command.arg("--verbosity=1").envs(variables.iter().copied());
-        String::from_utf8(command.output().unwrap().stdout).unwrap()
+        command.output().unwrap().stdout
     };
     Printed {
-        ours: output(bench.command(&["sysbench"])),
-        theirs: has_sysbench().then(|| output(Command::new("sysbench"))),
+        ours: String::from_utf8(output(bench.command(&["sysbench"]))).unwrap(),
+        // It prints what lies behind a text that it has cut: bytes of any kind.
+        theirs: has_sysbench()
+            .then(|| String::from_utf8_lossy(&output(Command::new("sysbench"))).into_owned()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The blocks of a step of the Insert Benchmark, and what is looked at behind them.
+//! The blocks of a step of the Insert Benchmark, and what is checked after them.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::journal::step_record::{StepRecord, Unrecorded};
 use crate::plan::seed;
 use crate::run_context::RunContext;
 use crate::schedule::marks::marks_of;
-use crate::schedule::outcome::{attempt, was_measured};
+use crate::schedule::outcome::{attempt_number, was_measured};
 use crate::system_state::Member;
 
 /// Measures the blocks of a step, each on all members in turn.
@@ -47,7 +47,7 @@ pub(super) fn measure(
         return Ok(());
     }
     // What an attempt that was broken off has inserted is not inserted again.
-    let attempt = members.iter().map(|member| attempt(run, member.state, step)).max();
+    let attempt = members.iter().map(|member| attempt_number(run, member.state, step)).max();
     let seed = seed::of_attempt(run.seed_of(step), attempt.unwrap_or(0));
     let mut marks = Vec::new();
     // A load that is done again makes nothing even: what is measured on its tables says so.
@@ -90,11 +90,11 @@ pub(super) fn measure(
     if is_kept {
         members.iter_mut().for_each(|member| member.state.measured_step = Some(step));
     }
-    look_behind(run, journal, members, Behind { step, is_kept, all_clients, waiting })
+    check_after_blocks(run, journal, members, AfterBlocks { step, is_kept, all_clients, waiting })
 }
 
-/// What is left of a step behind its last block.
-struct Behind {
+/// What is left of a step after its last block.
+struct AfterBlocks {
     step: StepIdx,
     is_kept: bool,
     all_clients: Vec<StepClients>,
@@ -103,13 +103,13 @@ struct Behind {
 
 /// Reads what servers have left to do and checks their tables. What fails on one system is reported when all were
 /// looked at.
-fn look_behind(
+fn check_after_blocks(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,
     members: &mut [&mut Member<'_>],
-    behind: Behind,
+    after: AfterBlocks,
 ) -> Result<(), Broken> {
-    let Behind { step, is_kept, all_clients, mut waiting } = behind;
+    let AfterBlocks { step, is_kept, all_clients, mut waiting } = after;
     let mut failed = None;
     let mut all_pairs: Vec<Vec<Arc<Pair>>> = Vec::new();
     for (at, clients) in all_clients.into_iter().enumerate() {
