@@ -56,10 +56,10 @@ cargo xtask TASK
                   on each system and start, 30 when absent; [--starts N] starts of the servers, 1 when absent;
                   [--clients N] of each step, 1 when absent;
                   [--bound P] percent, half the smaller slowdown when absent;
-                  [--handicaps P,P] percent, or none; [--twins N] systems that are the same as the base, 1 when
+                  [--injected_slowdowns P,P] percent, or none; [--twins N] systems that are the same as the base, 1 when
                   absent, may be 0; [--rqps PATH] a binary in place of one that is built; [--results DIR];
                   [--report] measures nothing
-  causes          the cause that reports give where it is known: servers slowed by a handicap, a log, a small cache,
+  causes          the cause that reports give where it is known: servers slowed by a injected_slowdown, a log, a small cache,
                   fsync, TLS, a dropped index, a busy host or client, each against itself; a confusion matrix;
                   goes on from what is there in its results directory, target/causes when absent
                   [--trials N] of each, 3 when absent; [--seconds N] measured on each system, 24 when absent;
@@ -231,13 +231,13 @@ fn truth_of(args: &[String]) -> Result<()> {
     let results = value(args, "--results").map_or(root()?.join("target/truth"), PathBuf::from);
     let is_report = args.iter().any(|a| a == "--report");
     let shapes =
-        ["--pairs", "--seconds", "--starts", "--clients", "--twins", "--handicaps", "--bound"];
+        ["--pairs", "--seconds", "--starts", "--clients", "--twins", "--slowdowns", "--bound"];
     if !args.iter().any(|arg| shapes.contains(&arg.as_str())) {
         let rqps = value(args, "--rqps").map(PathBuf::from);
         let parts = truth::Options::parts(rqps.as_ref(), &results);
         return truth::all(&root()?, &parts, is_report);
     }
-    let handicaps = text("--handicaps", "5,10");
+    let injected_slowdowns = text("--slowdowns", "5,10");
     let options = truth::Options {
         pairs: usize::try_from(number(args, "--pairs", 200)?)?,
         seconds: number(args, "--seconds", 30)?,
@@ -248,10 +248,10 @@ fn truth_of(args: &[String]) -> Result<()> {
         twins: if value(args, "--twins") == Some("0") { 0 } else { number(args, "--twins", 1)? },
         rqps: value(args, "--rqps").map(PathBuf::from),
         results,
-        handicaps: handicaps
+        injected_slowdowns: injected_slowdowns
             .split(',')
             .filter(|word| *word != "none")
-            .map(|word| word.parse().with_context(|| format!("--handicaps {handicaps}")))
+            .map(|word| word.parse().with_context(|| format!("--slowdowns {injected_slowdowns}")))
             .collect::<Result<_>>()?,
         bound: value(args, "--bound")
             .map(|text| text.parse().with_context(|| format!("--bound {text}")))

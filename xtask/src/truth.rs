@@ -58,7 +58,7 @@ pub(crate) struct Options {
     /// Where runs are kept.
     pub(crate) results: PathBuf,
     /// Slowdowns to find, percent.
-    pub(crate) handicaps: Vec<f64>,
+    pub(crate) injected_slowdowns: Vec<f64>,
     /// The practical bound in place of half the smaller slowdown, percent.
     pub(crate) bound: Option<f64>,
 }
@@ -66,7 +66,7 @@ pub(crate) struct Options {
 impl Options {
     /// All parts of what is to be shown.
     pub(crate) fn parts(rqps: Option<&PathBuf>, results: &Path) -> [Self; 3] {
-        let part = |pairs, (starts, seconds), twins, handicaps: &[f64]| Self {
+        let part = |pairs, (starts, seconds), twins, injected_slowdowns: &[f64]| Self {
             pairs,
             seconds,
             starts,
@@ -74,7 +74,7 @@ impl Options {
             twins,
             rqps: rqps.cloned(),
             results: results.to_owned(),
-            handicaps: handicaps.to_vec(),
+            injected_slowdowns: injected_slowdowns.to_vec(),
             bound: Some(2.5),
         };
         [
@@ -89,13 +89,14 @@ impl Options {
         if let Some(percent) = self.bound {
             return percent / 100.0;
         }
-        let least = self.handicaps.iter().copied().filter(|percent| *percent > 0.0);
+        let least = self.injected_slowdowns.iter().copied().filter(|percent| *percent > 0.0);
         least.reduce(f64::min).map_or(rqps_stats::DEFAULT_BOUND, |percent| percent / 200.0)
     }
 
     /// Runs of one kind have one name: those of others do not count.
     fn name(&self, dbms: &str) -> String {
-        let handicaps: Vec<String> = self.handicaps.iter().map(ToString::to_string).collect();
+        let injected_slowdowns: Vec<String> =
+            self.injected_slowdowns.iter().map(ToString::to_string).collect();
         let starts = if self.starts > 1 { format!("-{}x", self.starts) } else { String::new() };
         let twins = match self.twins {
             0 => "-alone".to_owned(),
@@ -103,19 +104,23 @@ impl Options {
             several => format!("-{several}same"),
         };
         let clients = self.clients.map(|n| format!("-{n}c")).unwrap_or_default();
-        format!("truth-{dbms}-{}s{starts}{twins}{clients}-{}", self.seconds, handicaps.join("-"))
+        format!(
+            "truth-{dbms}-{}s{starts}{twins}{clients}-{}",
+            self.seconds,
+            injected_slowdowns.join("-")
+        )
     }
 
     fn plan(&self, (dbms, version): (&str, &str)) -> String {
         use std::fmt::Write as _;
         let mut text = format!("name = \"{}\"\nbase = \"base\"\n", self.name(dbms));
-        let mut system = |label: &str, handicap: f64| {
+        let mut system = |label: &str, injected_slowdown: f64| {
             let _ = write!(
                 text,
                 "\n[[system]]\ndbms = \"{dbms}\"\nversion = \"{version}\"\nlabel = \"{label}\"\n"
             );
-            if handicap > 0.0 {
-                let _ = writeln!(text, "handicap = {handicap:?}");
+            if injected_slowdown > 0.0 {
+                let _ = writeln!(text, "injected_slowdown = {injected_slowdown:?}");
             }
         };
         system("base", 0.0);
@@ -123,7 +128,7 @@ impl Options {
             let nth = if twin > 1 { twin.to_string() } else { String::new() };
             system(&format!("same{nth}"), 0.0);
         }
-        for &percent in &self.handicaps {
+        for &percent in &self.injected_slowdowns {
             system(&format!("slowed{percent}"), percent);
         }
         let clients = self.clients.map(|n| format!("clients = [{n}]\n")).unwrap_or_default();
@@ -219,7 +224,7 @@ pub(crate) fn report(options: &Options) -> Result<()> {
     print(options, &all);
     let wanted = Wanted {
         n_pairs: options.pairs,
-        slowdowns: &options.handicaps,
+        slowdowns: &options.injected_slowdowns,
         has_a_minute: options.seconds * options.starts >= 60,
     };
     short.extend(all.whole.short_of(&wanted));

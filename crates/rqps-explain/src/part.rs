@@ -153,15 +153,15 @@ impl Basis {
     #[must_use]
     pub fn of(sides: &Sides<'_>) -> Self {
         let all = |known: fn(&Slice) -> bool| sides.slices().all(known);
-        let clients = all(|s| s.usage.waits.crew_cpu_ns.is_some());
+        let clients = all(|s| s.usage.waits.client_threads_cpu_ns.is_some());
         let served = all(|s| s.usage.waits.served_cpu_ns.is_some());
-        let crew_waits = all(|s| s.usage.waits.crew_run_wait_ns.is_some());
+        let client_waits = all(|s| s.usage.waits.client_threads_run_wait_ns.is_some());
         let served_waits = all(|s| s.usage.waits.served_run_wait_ns.is_some());
         let server_waits = all(|s| s.usage.waits.server_run_wait_ns.is_some());
         Self {
             served,
             clients,
-            run_waits: crew_waits && (served_waits || server_waits),
+            run_waits: client_waits && (served_waits || server_waits),
             served_waits,
             pressure: all(|s| s.usage.waits.io_stalled_ns.is_some()),
         }
@@ -194,7 +194,7 @@ impl Parts {
         let all = server.cpu_total_ns as f64;
         let served = if basis.served { known(waits.served_cpu_ns).min(all) } else { all };
         let client = if basis.clients {
-            known(waits.crew_cpu_ns)
+            known(waits.client_threads_cpu_ns)
         } else {
             usage.client.cpu_total_ns.saturating_sub(usage.sampler_cpu_ns) as f64
         };
@@ -208,7 +208,8 @@ impl Parts {
         // A thread that was woken while its client still ran on their CPU waited for the client.
         let for_client = if slots.is_paired { client } else { 0.0 };
         let run_wait = basis.run_waits.then(|| {
-            let all = known(server_run_wait_ns(slice, basis)) + known(waits.crew_run_wait_ns);
+            let all =
+                known(server_run_wait_ns(slice, basis)) + known(waits.client_threads_run_wait_ns);
             (all - for_client).max(0.0)
         });
         // What else the server does on CPUs that nobody waits for costs the clients nothing.

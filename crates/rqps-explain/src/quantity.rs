@@ -26,7 +26,7 @@ pub enum Quantity {
     /// Time in which the server's threads could run and did not.
     ServerRunWait,
     /// The same of the client threads.
-    CrewRunWait,
+    ClientThreadsRunWait,
     /// Time in which a task of the host waited for storage.
     Stalled,
     /// What the server counts itself.
@@ -45,7 +45,7 @@ impl Quantity {
             Self::MinorFaults,
             Self::MajorFaults,
             Self::ServerRunWait,
-            Self::CrewRunWait,
+            Self::ClientThreadsRunWait,
             Self::Stalled,
         ];
         let metrics = Metric::ALL.into_iter().map(Self::Metric);
@@ -57,7 +57,7 @@ impl Quantity {
     pub fn unit(self) -> &'static str {
         match self {
             Self::Metric(metric) => metric.unit(),
-            Self::ServerRunWait | Self::CrewRunWait | Self::Stalled => "us",
+            Self::ServerRunWait | Self::ClientThreadsRunWait | Self::Stalled => "us",
             Self::ServerReadKb | Self::ServerWrittenKb => "KB",
             Self::Work(work) => work.unit(),
             _ => "count",
@@ -87,7 +87,7 @@ impl Quantity {
             Self::MinorFaults => "minor_faults",
             Self::MajorFaults => "major_faults",
             Self::ServerRunWait => "server_run_wait",
-            Self::CrewRunWait => "client_run_wait",
+            Self::ClientThreadsRunWait => "client_run_wait",
             Self::Stalled => "storage_stalled",
             Self::Work(work) => work.stem(),
         }
@@ -116,7 +116,7 @@ impl Quantity {
             Self::MinorFaults => "minor faults",
             Self::MajorFaults => "major faults",
             Self::ServerRunWait => "server threads waiting to run",
-            Self::CrewRunWait => "client threads waiting to run",
+            Self::ClientThreadsRunWait => "client threads waiting to run",
             Self::Stalled => "storage awaited",
             Self::Work(work) => work.words(),
         }
@@ -138,7 +138,9 @@ impl Quantity {
             Self::ServerRunWait => {
                 "/proc/PID/task/TID/schedstat; of a block its whole time".to_owned()
             }
-            Self::CrewRunWait => "/proc/PID/task/TID/schedstat of rqps's client threads".to_owned(),
+            Self::ClientThreadsRunWait => {
+                "/proc/PID/task/TID/schedstat of rqps's client threads".to_owned()
+            }
             Self::Stalled => "/proc/pressure/io, some".to_owned(),
             Self::Work(work) => work.source(),
         }
@@ -169,7 +171,7 @@ impl Quantity {
             Self::Writes => usage.storage.map(|s| own(s.writes, 1.0)),
             Self::MinorFaults => Some(own(server(|s| s.minor_faults)?, 1.0)),
             Self::MajorFaults => Some(own(server(|s| s.major_faults)?, 1.0)),
-            Self::CrewRunWait => Some(own(waits.crew_run_wait_ns?, 1e-3)),
+            Self::ClientThreadsRunWait => Some(own(waits.client_threads_run_wait_ns?, 1e-3)),
             Self::Stalled => Some(own(waits.io_stalled_ns?, 1e-3)),
         }
     }

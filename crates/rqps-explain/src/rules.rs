@@ -213,7 +213,7 @@ impl Loss<'_> {
             (slice.n_operations > 0).then(|| ns as f64 / 1e3 / slice.n_operations as f64)
         });
         let server = server.map(|c| c.difference.point.max(0.0));
-        match (added(Quantity::CrewRunWait), server) {
+        match (added(Quantity::ClientThreadsRunWait), server) {
             (Some(client), Some(server)) => client > 0.0 && client >= OF_CLIENT * (client + server),
             _ => false,
         }

@@ -32,7 +32,7 @@ pub struct Calibration {
     pub slice_ms: u32,
     /// What is left of the noise with the best of these.
     pub floors: Vec<Floor>,
-    /// How often handicaps were found, where that was tried.
+    /// How often injected slowdowns were found, where that was tried.
     pub power: Vec<Power>,
     /// Slices and blocks of all that was measured; 0 in calibrations of older versions.
     #[serde(default)]
@@ -116,24 +116,24 @@ impl Floor {
     }
 }
 
-/// How often a handicap was found.
+/// How often an injected slowdown was found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Power {
     /// The step.
     pub step: String,
     /// Client threads.
     pub clients: u32,
-    /// The handicap, percent; 0 for none, where each find is a false one.
-    pub handicap_pct: f64,
+    /// The injected slowdown, percent; 0 for none, where each find is a false one.
+    pub injected_slowdown_pct: f64,
     /// Measurements.
     pub n: u32,
-    /// Of these, with the whole interval below 1 (without a handicap: not holding 1).
+    /// Of these, with the whole interval below 1 (without an injected slowdown: not holding 1).
     pub n_found: u32,
-    /// Of these, with the verdict `slower` at the default bound (without a handicap: `slower` or
+    /// Of these, with the verdict `slower` at the default bound (without a injected_slowdown: `slower` or
     /// `faster`); absent in calibrations of older versions, as the next.
     #[serde(default)]
     pub n_judged: Option<u32>,
-    /// The same at a bound of half the handicap; absent without one.
+    /// The same at a bound of half the injected slowdown; absent without one.
     #[serde(default)]
     pub n_judged_at_half: Option<u32>,
     /// rQPS over all of them.
@@ -183,7 +183,7 @@ impl Calibration {
     #[must_use]
     pub fn summary(&self) -> Calibrated {
         let worst = self.floors.iter().max_by(|a, b| a.apart().total_cmp(&b.apart()));
-        let alike = || self.power.iter().filter(|power| power.handicap_pct <= 0.0);
+        let alike = || self.power.iter().filter(|power| power.injected_slowdown_pct <= 0.0);
         let false_alarms =
             alike().map(|power| (power.n_found, power.n)).reduce(|a, b| (a.0 + b.0, a.1 + b.1));
         let visible: Option<Vec<f64>> = self.floors.iter().map(Floor::visible).collect();
@@ -203,7 +203,7 @@ impl Calibration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Mark;
+    use crate::WarningKind;
 
     fn calibration() -> Calibration {
         let floor = |step: &str, point: f64, half: f64| Floor {
@@ -249,11 +249,11 @@ mod tests {
 
     #[test]
     fn a_disturbance_counts_from_a_tenth_of_the_slices_on() {
-        let disturbance = |mark: Mark, n| Disturbance { mark, n };
+        let disturbance = |kind: WarningKind, n| Disturbance { kind, n };
         let disturbances = vec![
-            disturbance(Mark::Steal { pct: 5 }, 9),
-            disturbance(Mark::Swapped { pages: 1 }, 10),
-            disturbance(Mark::OtherProcesses { pct: 40 }, 60),
+            disturbance(WarningKind::Steal { pct: 5 }, 9),
+            disturbance(WarningKind::Swapped { pages: 1 }, 10),
+            disturbance(WarningKind::OtherProcesses { pct: 40 }, 60),
         ];
         let found = Calibration { n_slices: 100, disturbances, ..calibration() };
         let n: Vec<u32> = found.disturbed_by().iter().map(|d| d.n).collect();

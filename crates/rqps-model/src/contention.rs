@@ -63,13 +63,13 @@ impl Usage {
         let busy_ns = self.host.cpu_user_ns.saturating_add(self.host.cpu_system_ns);
         let steal_ns = if self.stolen_pct().is_some() { self.host.cpu_steal_ns } else { 0 };
         let stolen = share(steal_ns, busy_ns);
-        let waits = self.waits.served_run_wait_ns.zip(self.waits.crew_run_wait_ns);
-        let contended = self.server.zip(waits).map_or(0.0, |(server, (served_ns, crew_ns))| {
+        let waits = self.waits.served_run_wait_ns.zip(self.waits.client_threads_run_wait_ns);
+        let contended = self.server.zip(waits).map_or(0.0, |(server, (served_ns, clients_ns))| {
             let own_ns = server.cpu_user_ns.saturating_add(self.client.cpu_user_ns);
             let others_ns = self.host.cpu_user_ns.saturating_sub(own_ns);
             let is_seen = others_ns > self.error_ns(self.whole_ns());
             let lost_ns =
-                if is_seen { others_ns.min(served_ns.saturating_add(crew_ns)) } else { 0 };
+                if is_seen { others_ns.min(served_ns.saturating_add(clients_ns)) } else { 0 };
             share(lost_ns, server.cpu_total_ns.saturating_add(self.client.cpu_total_ns))
         });
         stolen + contended - stolen * contended
@@ -148,7 +148,7 @@ mod tests {
         let with = |mut usage: Usage, own_user_ms: u64, waited_ms: u64| {
             usage.server.as_mut().unwrap().cpu_user_ns = own_user_ms * 1_000_000;
             usage.waits.served_run_wait_ns = Some(waited_ms * 1_000_000);
-            usage.waits.crew_run_wait_ns = Some(0);
+            usage.waits.client_threads_run_wait_ns = Some(0);
             usage
         };
         // A fifth is stolen of 1.25 s and of 5 s that are wanted.

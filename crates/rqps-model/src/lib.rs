@@ -5,6 +5,7 @@
 pub mod block;
 pub mod calibration;
 mod contention;
+mod error_count;
 pub mod estimate;
 pub mod histogram;
 mod host;
@@ -23,10 +24,12 @@ pub mod system;
 pub mod variant;
 pub mod version;
 mod wall;
+pub mod warning;
 mod word;
 
 pub use block::{Block, Inserts};
 pub use calibration::{Calibrated, Calibration};
+pub use error_count::ErrorCount;
 pub use estimate::{Better, Estimate, Verdict};
 pub use host::Host;
 pub use idx::{StepIdx, SystemIdx};
@@ -36,15 +39,16 @@ pub use query_plan::difference::{PlanDifference, plan_difference};
 pub use query_plan::{PlanShape, QueryPlan};
 pub use role::Role;
 pub use run::{
-    Check, Incident, Run, RunStatus, RunStep, RunSystem, SettingOrigin, SettingSource, Sizes,
-    StepOutcome, SystemStep,
+    Check, Run, RunStatus, RunStep, RunSystem, SettingOrigin, SettingSource, Sizes, StepOutcome,
+    SystemStep,
 };
 pub use sample::{HostCounters, ProcessCounters, Sample, StorageCounters, Usage, Waits};
 pub use schedule::{Placement, Schedule};
-pub use slice::{ErrorCount, Lateness, Mark, SeriesPoint, Slice, Stream, Windows};
+pub use slice::{Lateness, SeriesPoint, Slice, Stream, Windows};
 pub use step::{Figure, Group, StepInfo, StepKind};
 pub use system::{Dbms, Engine, Label, SystemSource, SystemSpec, Transport};
 pub use variant::{Codec, Compression, CpuSet, Durability, Limits, Malloc, Variant};
 pub use version::Version;
 pub use wall::{WALL, Wall, WallError};
+pub use warning::{Scope, Warning, WarningKind};
 pub use word::UnknownWord;

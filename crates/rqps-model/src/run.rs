@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Calibrated, Host, Imported, Label, Placement, QueryPlan, Schedule, Slice, StepIdx, StepInfo,
-    SystemIdx, SystemSpec, Version,
+    SystemIdx, SystemSpec, Version, Warning,
 };
 
 /// How a run ended, or that it has not.
@@ -194,18 +194,6 @@ pub struct Sizes {
     pub binlog_bytes: Option<u64>,
 }
 
-/// Something that happened to a run on its way: a server that failed, in a step or while tables were filled,
-/// a system that was taken out, what a system had become when the run went on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Incident {
-    /// When it was noticed, milliseconds since 1970.
-    pub at_unix_ms: i64,
-    /// Which system it is of, by its place in the run; absent where it is of all.
-    pub system: Option<usize>,
-    /// What happened, in words that begin with nothing but it: `its server was killed by signal 9`.
-    pub what: String,
-}
-
 /// A whole run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
@@ -239,9 +227,9 @@ pub struct Run {
     /// What was known of the host's noise when it began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibrated>,
-    /// What happened on the way, in the order in which it did.
+    /// What happened on the way, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub incidents: Vec<Incident>,
+    pub warnings: Vec<Warning>,
     /// Index of the base among the systems.
     pub base: usize,
     /// The systems, base and candidates, in the plan's order.

@@ -92,9 +92,9 @@ pub struct Waits {
     /// Time in which these threads could run and did not, nanoseconds.
     pub served_run_wait_ns: Option<u64>,
     /// CPU time of the client threads, nanoseconds: rqps without its samplers and helpers.
-    pub crew_cpu_ns: Option<u64>,
+    pub client_threads_cpu_ns: Option<u64>,
     /// Time in which the client threads could run and did not, nanoseconds.
-    pub crew_run_wait_ns: Option<u64>,
+    pub client_threads_run_wait_ns: Option<u64>,
     /// Time in which at least one task of the host waited for storage, nanoseconds, from
     /// `/proc/pressure/io`.
     pub io_stalled_ns: Option<u64>,
@@ -108,8 +108,11 @@ impl Waits {
             server_run_wait_ns: both(self.server_run_wait_ns, other.server_run_wait_ns),
             served_cpu_ns: both(self.served_cpu_ns, other.served_cpu_ns),
             served_run_wait_ns: both(self.served_run_wait_ns, other.served_run_wait_ns),
-            crew_cpu_ns: both(self.crew_cpu_ns, other.crew_cpu_ns),
-            crew_run_wait_ns: both(self.crew_run_wait_ns, other.crew_run_wait_ns),
+            client_threads_cpu_ns: both(self.client_threads_cpu_ns, other.client_threads_cpu_ns),
+            client_threads_run_wait_ns: both(
+                self.client_threads_run_wait_ns,
+                other.client_threads_run_wait_ns,
+            ),
             io_stalled_ns: both(self.io_stalled_ns, other.io_stalled_ns),
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Role, Sample, Stated, Usage};
+use crate::{ErrorCount, Role, Sample, Stated, Usage, WarningKind};
 
 /// Operations counted in windows of equal length; the last, incomplete window is left out.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -125,96 +125,6 @@ impl Stream {
     }
 }
 
-/// How often one error that is survived was seen.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ErrorCount {
-    /// The server's number or SQLSTATE: `1213`, `40P01`.
-    pub code: String,
-    /// How many events met it.
-    pub n: u64,
-}
-
-/// A reason why a figure is not to be taken at its face value; shown wherever the figure is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "mark")]
-pub enum Mark {
-    /// Events met errors that are ignored and retried.
-    Errors {
-        /// How many.
-        n: u64,
-    },
-    /// The step failed and has no figure.
-    Failed {
-        /// What happened, in a sentence.
-        reason: String,
-    },
-    /// The client's threads used nearly all of their CPUs, so the server may not be the limit.
-    ClientBound {
-        /// Client CPU over the CPU time that its threads could have had, percent.
-        pct: u32,
-    },
-    /// The server's background work had not come to rest before the step.
-    NotSettled {
-        /// What was left, in a sentence.
-        left: String,
-    },
-    /// A rate was set and not held.
-    RateMissed {
-        /// Starts missed.
-        n_missed: u64,
-    },
-    /// The hypervisor took CPU.
-    Steal {
-        /// Share of all CPU time, percent.
-        pct: u32,
-    },
-    /// Processes that have no part in the run, or kernel threads, used the host's CPUs.
-    OtherProcesses {
-        /// Share of all CPU time, percent.
-        pct: u32,
-    },
-    /// Pages were swapped.
-    Swapped {
-        /// Pages in and out.
-        pages: u64,
-    },
-    /// CPUs were slowed down because they were hot.
-    Throttled {
-        /// How often, all CPUs.
-        n: u64,
-    },
-    /// The CPUs' frequency changed.
-    FrequencyChanged {
-        /// Lowest over highest frequency of the fastest CPU in the step so far, percent.
-        pct: u32,
-    },
-    /// The server read from storage what the block before had found in memory.
-    Colder {
-        /// Bytes read, and pages of faults that read.
-        bytes: u64,
-    },
-    /// Neither rqps nor, as far as is known, its host ran for a part of the measured time: somebody stopped
-    /// it, or the virtual machine was paused.
-    Paused {
-        /// For how long, seconds.
-        seconds: u32,
-    },
-    /// The threads that serve the clients were stopped on purpose.
-    Handicapped {
-        /// Share of the counted time in which they were, as it was measured, basis points.
-        share_bp: u32,
-        /// How: `by tracing` or `by signals`.
-        way: String,
-    },
-    /// The run was interrupted and resumed before this step.
-    Resumed,
-    /// Anything else, in a sentence.
-    Note {
-        /// The sentence.
-        text: String,
-    },
-}
-
 /// One uninterrupted measurement; in an interleaved run a block: the sum over the short slices of
 /// some rounds, with the time in between left out of everything.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -260,8 +170,8 @@ pub struct Slice {
     /// The samples, first and last at the slice's ends, the others once a second.
     #[serde(skip)]
     pub samples: Vec<Sample>,
-    /// Reasons for caution.
-    pub marks: Vec<Mark>,
+    /// What is wrong with it.
+    pub warnings: Vec<WarningKind>,
     /// What other clients did meanwhile.
     #[serde(default)]
     pub streams: Vec<Stream>,

@@ -128,7 +128,7 @@ mod tests {
             response_times: Vec::new(),
             usage: Usage::default(),
             samples: Vec::new(),
-            marks: Vec::new(),
+            warnings: Vec::new(),
             streams: Vec::new(),
             whole_operations: None,
             counters: std::collections::BTreeMap::new(),

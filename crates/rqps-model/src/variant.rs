@@ -312,7 +312,7 @@ pub struct Variant {
     /// The share of the measured time in which the server is stopped on purpose, in basis points (5% is
     /// 500): a slowdown of known size, to test that it is found.
     #[serde(skip_serializing_if = "is_zero")]
-    pub handicap_bp: u32,
+    pub injected_slowdown_bp: u32,
     /// Statements that change its tables once they are filled: an index dropped, a statistics target.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sql_after_load: Vec<String>,

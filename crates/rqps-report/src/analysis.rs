@@ -35,7 +35,6 @@ mod own_run;
 mod page_cache;
 pub(crate) mod pairing;
 mod per_operation;
-mod place;
 pub mod plans;
 mod restart;
 mod rule;
@@ -64,7 +63,7 @@ pub(crate) use bar::{Standing, holds_rate};
 pub use cell::{Cell, CellState};
 pub use comparison::{Comparison, Judged, ResponseRatio};
 pub use difference::{Difference, Differences};
-pub use footnote::{Footnote, FootnoteKind};
+pub use footnote::{CellWarning, Footnote, SomeSlices};
 pub use group::GroupSummary;
 pub use headline::Headline;
 pub use insert::{InsertCell, InsertTables, Level, Sla};
@@ -97,7 +96,7 @@ pub struct Analysis<'a> {
     pub steps: Vec<StepAnalysis<'a>>,
     /// The steps that only warm caches, by name.
     pub warm_ups: Vec<String>,
-    /// Reasons for caution; cells refer to them by index.
+    /// The kinds of warnings that cells have; cells refer to them by index.
     pub footnotes: Vec<Footnote>,
     /// One per candidate, in the order of the systems.
     pub headlines: Vec<Headline>,
@@ -268,7 +267,7 @@ impl<'a> Analysis<'a> {
             not_measured: Vec::new(),
         };
         analysis.insert = insert::tables(&analysis.steps);
-        analysis.footnotes = book.close(&analysis.steps, run);
+        analysis.footnotes = book.close();
         analysis.headlines = headline::headlines(&analysis);
         analysis.groups = group::groups(&analysis);
         analysis.memory = memory::memory(&analysis);
@@ -310,9 +309,9 @@ impl<'a> Analysis<'a> {
     #[must_use]
     pub fn letters(&self, cell: &Cell) -> String {
         let letters: Vec<&str> = cell
-            .marks
+            .warnings
             .iter()
-            .filter_map(|mark| self.footnotes.get(mark.footnote_idx))
+            .filter_map(|warning| self.footnotes.get(warning.footnote_idx))
             .map(|note| note.letter.as_str())
             .collect();
         letters.join(if letters.iter().any(|l| l.len() > 1) { "," } else { "" })

@@ -10,9 +10,11 @@ mod insert;
 
 use rqps_model::{Estimate, Metric, Sizes};
 
+use crate::analysis::CellWarning;
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::compare;
 use crate::response;
+use crate::warning;
 use crate::words::one_line;
 
 /// Everything that a column's value is made from.
@@ -244,12 +246,15 @@ pub(crate) fn outcome(cell: &Cell) -> &'static str {
 
 /// A cell's footnotes as `letter key: detail`.
 pub(crate) fn footnotes(analysis: &Analysis<'_>, cell: &Cell) -> Vec<String> {
-    let text = |mark: &crate::analysis::footnote::CellMark| {
-        let note = analysis.footnotes.get(mark.footnote_idx)?;
-        let facts = if mark.detail.is_empty() { note.kind.meaning() } else { &mark.detail };
-        Some(format!("{} {}: {facts}", note.letter, note.kind.key()))
+    let text = |own: &CellWarning| {
+        let note = analysis.footnotes.get(own.footnote_idx)?;
+        let facts = match warning::detail(own) {
+            none if none.is_empty() => warning::meaning(&own.kind),
+            facts => facts,
+        };
+        Some(format!("{} {}: {facts}", note.letter, own.kind.key()))
     };
-    cell.marks.iter().filter_map(text).collect()
+    cell.warnings.iter().filter_map(text).collect()
 }
 
 fn estimate_columns(

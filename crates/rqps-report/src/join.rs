@@ -13,7 +13,8 @@ use std::borrow::Cow;
 
 use rqps_model::run::SystemStep;
 use rqps_model::{
-    Calibrated, Figure, Host, Imported, Incident, Label, Run, RunStatus, RunStep, Schedule, starts,
+    Calibrated, Figure, Host, Imported, Label, Run, RunStatus, RunStep, Schedule, Scope, Warning,
+    starts,
 };
 
 pub use base::JoinError;
@@ -106,7 +107,7 @@ impl Joined {
         for (system, label) in systems.iter_mut().zip(labels) {
             system.spec.label = Label(label);
         }
-        let incidents = incidents(&mut runs, &n_systems);
+        let warnings = warnings(&mut runs, &n_systems);
         let ids: Vec<String> = sources.iter().map(|s| s.id.clone()).collect();
         let run = Run {
             id: ids.join("+"),
@@ -116,7 +117,7 @@ impl Joined {
             finished_unix_ms: finished(&runs),
             n_resumed: runs.iter().map(|run| run.n_resumed).sum(),
             command_line: command_line.to_owned(),
-            incidents,
+            warnings,
             base: n_before + chosen.1,
             systems,
             steps,
@@ -150,10 +151,10 @@ impl Joined {
 
     /// How a step's conditions on a system differ from those on another of another run, in words;
     /// empty where nothing that is known does.
-    pub(crate) fn unlike(&self, step: &RunStep, base: usize, system: usize) -> String {
+    pub(crate) fn unlike(&self, step: &RunStep, base: usize, system: usize) -> Vec<String> {
         let (Some(&of_base), Some(&own)) = (self.origins.get(base), self.origins.get(system))
         else {
-            return String::new();
+            return Vec::new();
         };
         let mut words: Vec<String> = self
             .conditions
@@ -170,7 +171,7 @@ impl Joined {
                 words.push("what the step does".to_owned());
             }
         }
-        if words.is_empty() { String::new() } else { format!("other {}", list_in_short(&words)) }
+        words
     }
 
     /// Whether the system's run has the step at all.
@@ -253,15 +254,16 @@ fn origins(runs: &[Run]) -> Vec<usize> {
 }
 
 /// What happened to the runs on the way, of systems by their places among all; of a whole run by its id.
-fn incidents(runs: &mut [Run], n_systems: &[usize]) -> Vec<Incident> {
+fn warnings(runs: &mut [Run], n_systems: &[usize]) -> Vec<Warning> {
     let mut out = Vec::new();
     let mut n_before = 0;
     for (run, n) in runs.iter_mut().zip(n_systems) {
-        for incident in run.incidents.drain(..) {
-            out.push(match incident.system {
-                Some(idx) => Incident { system: Some(idx + n_before), ..incident },
-                None => Incident { what: format!("run {}: {}", run.id, incident.what), ..incident },
-            });
+        for warning in run.warnings.drain(..) {
+            let scope = match warning.scope {
+                Scope::System(idx) => Scope::System(idx + n_before),
+                Scope::Run | Scope::OneOfRuns(_) => Scope::OneOfRuns(run.id.clone()),
+            };
+            out.push(Warning { scope, ..warning });
         }
         n_before += n;
     }

@@ -21,6 +21,7 @@ use rqps_stats::fdr::DEFAULT_Q;
 use crate::analysis::{Analysis, Bar, Cell, CellState, Difference, StepAnalysis, SystemSizes};
 use crate::audit::{Explained, Shown, sheet};
 use crate::{csv, number, repeat, response};
+use crate::{places, warning};
 use host::HostJson;
 use joined::JoinedJson;
 pub(crate) use numbers::EstimateJson;
@@ -87,11 +88,12 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
         footnotes: analysis
             .footnotes
             .iter()
-            .map(|n| FootnoteJson {
+            .enumerate()
+            .map(|(idx, n)| FootnoteJson {
                 letter: &n.letter,
                 kind: n.kind.key(),
-                meaning: n.kind.meaning(),
-                places: &n.places,
+                meaning: warning::meaning(&n.kind),
+                places: places::of(analysis, idx),
             })
             .collect(),
         insert_benchmark: insert::summary(analysis),
@@ -111,13 +113,14 @@ fn run<'a>(analysis: &'a Analysis<'_>) -> RunJson<'a> {
         finished_unix_ms: run.finished_unix_ms,
         n_resumed: run.n_resumed,
         incidents: run
-            .incidents
+            .warnings
             .iter()
-            .map(|incident| IncidentJson {
-                at: number::utc(incident.at_unix_ms),
-                at_unix_ms: incident.at_unix_ms,
-                system: incident.system.map(|idx| analysis.label(idx)),
-                what: &incident.what,
+            .map(|warning| IncidentJson {
+                at: warning.at_unix_ms.map(number::utc),
+                at_unix_ms: warning.at_unix_ms,
+                system: warning.scope.system().map(|idx| analysis.label(idx)),
+                kind: warning.kind.key(),
+                what: crate::warning::in_scope(warning),
             })
             .collect(),
         n_starts: analysis.n_starts,
@@ -343,11 +346,11 @@ fn response_times(times: &response::ResponseTimes) -> ResponseJson {
 }
 
 fn marks<'a>(analysis: &'a Analysis<'_>, cell: &'a Cell) -> Vec<MarkJson<'a>> {
-    cell.marks
+    cell.warnings
         .iter()
-        .filter_map(|mark| {
-            let note = analysis.footnotes.get(mark.footnote_idx)?;
-            Some(MarkJson { footnote: &note.letter, detail: &mark.detail })
+        .filter_map(|own| {
+            let note = analysis.footnotes.get(own.footnote_idx)?;
+            Some(MarkJson { footnote: &note.letter, detail: warning::detail(own) })
         })
         .collect()
 }

@@ -30,11 +30,13 @@ mod insert;
 mod layout;
 mod many;
 mod parallel;
+mod places;
 mod repeat;
 mod stacks;
 pub mod stacks_page;
 mod tone;
 mod values;
+pub mod warning;
 mod words;
 
 use std::fmt;

@@ -16,6 +16,7 @@ use crate::layout::{self, SizeColumns};
 use crate::many;
 use crate::number::{self, NOTHING};
 use crate::words::lines;
+use crate::{places, warning};
 
 /// The report as markdown.
 #[must_use]
@@ -166,9 +167,9 @@ fn summary(out: &mut String, analysis: &Analysis<'_>) {
     } else {
         paragraph(out, &escape_markdown(&crate::words::capital(&analysis.verdict_rule())));
     }
-    for note in &analysis.footnotes {
-        let places = note.places.join("; ");
-        let text = format!("{} {}: {places}", note.letter, note.kind.meaning());
+    for (idx, note) in analysis.footnotes.iter().enumerate() {
+        let places = places::of(analysis, idx).join("; ");
+        let text = format!("{} {}: {places}", note.letter, warning::meaning(&note.kind));
         out.push_str(&format!("- {}\n", escape_markdown(&text)));
     }
     if !analysis.footnotes.is_empty() {

@@ -21,6 +21,7 @@ use rqps_model::{Figure, SystemSpec};
 use crate::analysis::{Analysis, Cell, CellState, GROUPS, StepAnalysis};
 use crate::number::{self, NOTHING};
 use crate::words::{one_line, shorten_apart};
+use crate::{places, warning};
 
 /// Columns are as wide as a tab, or as much wider as a number needs.
 const TAB: usize = 8;
@@ -42,9 +43,9 @@ pub fn render(hosts: &[Analysis<'_>]) -> String {
     for (host, name) in hosts.iter().zip(&names) {
         let of = if hosts.len() > 1 { format!("{name}: ") } else { String::new() };
         out.push_str(&format!("{of}{}\n", about(host)));
-        for note in &host.footnotes {
-            let meaning = one_line(note.kind.meaning());
-            let places = one_line(&note.places.join("; "));
+        for (idx, note) in host.footnotes.iter().enumerate() {
+            let meaning = one_line(&warning::meaning(&note.kind));
+            let places = one_line(&places::of(host, idx).join("; "));
             out.push_str(&format!("{of}{} {meaning}: {places}\n", note.letter));
         }
     }

@@ -238,7 +238,7 @@ mod tests {
             response_times,
             usage: rqps_model::Usage::default(),
             samples: Vec::new(),
-            marks: Vec::new(),
+            warnings: Vec::new(),
             streams: Vec::new(),
             whole_operations: None,
             counters: std::collections::BTreeMap::new(),

@@ -18,6 +18,7 @@ use crate::number;
 use crate::repeat::{self, Repeat};
 use crate::tone::Tone;
 use crate::words::{clip, lines, one_line, shorten, wrap};
+use crate::{places, warning};
 
 /// Widest line, columns, wherever there is room for it.
 pub const WIDTH: usize = 100;
@@ -272,9 +273,9 @@ fn summary(page: &mut Page, analysis: &Analysis<'_>) {
             )
         },
     );
-    for note in &analysis.footnotes {
-        let places = many::places(analysis, &note.places);
-        let text = format!("{}: {places}", note.kind.meaning());
+    for (idx, note) in analysis.footnotes.iter().enumerate() {
+        let places = many::places(analysis, &places::of(analysis, idx));
+        let text = format!("{}: {places}", warning::meaning(&note.kind));
         page.paragraph(&format!("{}  ", note.letter), &text);
     }
     why(page, analysis);

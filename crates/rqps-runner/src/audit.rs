@@ -1,5 +1,6 @@
 //! What the systems of a plan run with: each is started alone with an empty database, asked, stopped.
 
+use rqps_model::WarningKind;
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
@@ -98,8 +99,8 @@ impl Audit {
                     );
                 }
                 Err(error) => {
-                    let what = unasked(plan.audit, run.label(*system).as_str(), error)?;
-                    journal.incident(*system, what)?;
+                    let kind = unasked(plan.audit, run.label(*system).as_str(), error)?;
+                    journal.warn(*system, kind)?;
                 }
             }
         }
@@ -187,14 +188,15 @@ fn tell_or_refuse(
 
 /// What is said of a system that could not be asked in advance: its turn may go better. Where nothing is
 /// measured that was not judged, that is the end.
-fn unasked(rule: AuditRule, label: &str, error: anyhow::Error) -> Result<String> {
+fn unasked(rule: AuditRule, label: &str, error: anyhow::Error) -> Result<WarningKind> {
     if rule == AuditRule::Strict {
         return Err(error.context(format!(
             "look at {label}: audit = \"strict\" measures nothing before all systems are known"
         )));
     }
-    let text = format!("it could not be looked at beforehand: {error:#}");
-    Ok(text.lines().next().unwrap_or_default().to_owned())
+    let text = format!("{error:#}");
+    let reason = text.lines().next().unwrap_or_default().to_owned();
+    Ok(WarningKind::NotLookedAt { reason })
 }
 
 /// What is known of all systems, of one the newest; and whether nothing was known of that one. `recorded`
@@ -276,7 +278,8 @@ mod tests {
     fn strict_does_not_go_on_with_a_system_that_could_not_be_asked() {
         let refused = || anyhow::anyhow!("no route to host").context("connect");
         let said = unasked(AuditRule::Warn, "far", refused()).unwrap();
-        assert_eq!(said, "it could not be looked at beforehand: connect: no route to host");
+        let reason = "connect: no route to host".to_owned();
+        assert_eq!(said, WarningKind::NotLookedAt { reason });
         let error = unasked(AuditRule::Strict, "far", refused()).unwrap_err();
         expect_test::expect![[r#"look at far: audit = "strict" measures nothing before all systems are known: connect: no route to host"#]]
             .assert_eq(&format!("{error:#}"));

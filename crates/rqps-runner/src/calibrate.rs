@@ -31,7 +31,7 @@ const PLACEMENTS: [Placement; 3] = [Placement::Paired, Placement::Free, Placemen
 /// How much longer than a trial the best ways are measured.
 const FLOOR_TIMES: f64 = 2.0;
 
-/// Handicaps that are looked for, percent; none as well, to see how often something is found there.
+/// Injected slowdowns that are looked for, percent; none as well, to see how often something is found there.
 const HANDICAPS_PCT: [u32; 4] = [0, 2, 5, 10];
 
 /// What a calibration is to find out.
@@ -39,7 +39,7 @@ const HANDICAPS_PCT: [u32; 4] = [0, 2, 5, 10];
 pub struct Wish {
     /// Measured time of each trial on each side.
     pub time: Duration,
-    /// Measurements for each handicap; 0 where none is looked for.
+    /// Measurements for each injected slowdown; 0 where none is looked for.
     pub n_looks: u32,
 }
 
@@ -60,7 +60,7 @@ pub fn calibrate(
     let has_server = plan.systems.iter().all(|system| system.source != SystemSource::Builtin);
     ensure!(
         has_server || wish.n_looks == 0,
-        "the null client has no server that a handicap could stop; leave out --power, or name DBMS@VERSION"
+        "the null client has no server that an injected slowdown could stop; leave out --power, or name DBMS@VERSION"
     );
     descriptors::check(plan)?;
     leftover::sweep_strays(environment, listen);
@@ -147,18 +147,18 @@ fn try_all(bench: &mut Bench<'_>, wish: Wish, listen: &mut Listener<'_>) -> Resu
     Ok(trials.into_iter().flatten().collect())
 }
 
-/// A handicap that is looked for.
+/// An injected slowdown that is looked for.
 #[derive(Clone, Copy)]
 struct Hidden<'a> {
     step: &'a str,
     way: Way,
     slice_ms: u32,
-    /// The handicap.
+    /// The injected slowdown.
     percent: u32,
     n_looks: u32,
 }
 
-/// Measures with a handicap of the second side, over and over.
+/// Measures with an injected slowdown of the second side, over and over.
 fn look_for(
     bench: &mut Bench<'_>,
     hidden: Hidden<'_>,
@@ -168,7 +168,7 @@ fn look_for(
     let mut looks = Vec::new();
     bench.slow_down(percent * 100);
     for nth in 1..=n_looks {
-        let doing = format!("handicap {percent}% on {step}, {nth} of {n_looks}");
+        let doing = format!("injected slowdown {percent}% on {step}, {nth} of {n_looks}");
         tell(listen, &format!("{doing}, {}", described(&way, Some(slice_ms))));
         looks.push(bench.in_turns(step, way, slice_ms, listen)?);
     }

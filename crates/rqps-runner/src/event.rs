@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rqps_model::Label;
+use rqps_model::{Label, WarningKind};
 
 use crate::changes::ChangesLeft;
 
@@ -22,6 +22,13 @@ pub enum Event<'a> {
     },
     /// A sentence worth a line of its own: where files live, what was decided.
     Note(&'a str),
+    /// A warning that is kept with the run.
+    Warning {
+        /// Which system.
+        label: &'a Label,
+        /// What happened.
+        kind: &'a WarningKind,
+    },
     /// A server is being fetched.
     Fetching {
         /// What is fetched.

@@ -4,9 +4,9 @@
 pub(crate) mod announce;
 pub(crate) mod begin;
 pub(crate) mod engine_state;
-pub(crate) mod incidents;
 mod run_id;
 pub(crate) mod step_record;
+pub(crate) mod warnings;
 
 use anyhow::Result;
 use rqps_model::{QueryPlan, Run, RunStatus, Slice, StepIdx, StepOutcome, SystemIdx, SystemStep};

@@ -209,18 +209,18 @@ impl RunningSystem {
             cpus: self.cpus.as_deref().unwrap_or(cpus),
             interrupt,
             patience: self.patience,
-            handicap: f64::from(self.spec.variant.handicap_bp) / 1e4,
+            injected_slowdown: f64::from(self.spec.variant.injected_slowdown_bp) / 1e4,
         }
     }
 
-    /// Gives it another handicap, basis points.
-    pub(crate) fn slow_down(&mut self, handicap_bp: u32) {
-        self.spec.variant.handicap_bp = handicap_bp;
+    /// Gives it another injected slowdown, basis points.
+    pub(crate) fn slow_down(&mut self, injected_slowdown_bp: u32) {
+        self.spec.variant.injected_slowdown_bp = injected_slowdown_bp;
     }
 
-    /// Whether it has a handicap.
+    /// Whether it has an injected slowdown.
     pub(crate) fn is_slowed(&self) -> bool {
-        self.spec.variant.handicap_bp > 0
+        self.spec.variant.injected_slowdown_bp > 0
     }
 
     /// Stops the server, keeps its log in `log` if anywhere, removes its data. rqps's schema in an external server

@@ -199,7 +199,7 @@ mod tests {
             let mut sampler = sampler.keep_at_most(n_files);
             sampler.watch(&[own], &[own]);
             let waits = sampler.sample().unwrap().waits;
-            (waits.served_cpu_ns.is_some(), waits.crew_cpu_ns.is_some())
+            (waits.served_cpu_ns.is_some(), waits.client_threads_cpu_ns.is_some())
         };
         assert_eq!(watched(3), (false, false), "two files are more than the half of three");
         let has_times = Scratch::new().has_schedstat;

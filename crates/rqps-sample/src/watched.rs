@@ -40,8 +40,8 @@ impl Watched {
         Ok(Waits {
             served_cpu_ns: served.map(|times| times.cpu_ns),
             served_run_wait_ns: served.map(|times| times.run_wait_ns),
-            crew_cpu_ns: clients.map(|times| times.cpu_ns),
-            crew_run_wait_ns: clients.map(|times| times.run_wait_ns),
+            client_threads_cpu_ns: clients.map(|times| times.cpu_ns),
+            client_threads_run_wait_ns: clients.map(|times| times.run_wait_ns),
             ..Waits::default()
         })
     }
@@ -75,7 +75,7 @@ mod tests {
         let watched = Watched::open(&[], &[own_id()]);
         let before = watched.read(&mut Vec::new()).unwrap();
         assert_eq!(before.served_cpu_ns, None);
-        let Some(before) = before.crew_cpu_ns else {
+        let Some(before) = before.client_threads_cpu_ns else {
             eprintln!("this kernel keeps no times of threads");
             return;
         };
@@ -83,7 +83,7 @@ mod tests {
         while std::time::Instant::now() < until {
             std::hint::spin_loop();
         }
-        let after = watched.read(&mut Vec::new()).unwrap().crew_cpu_ns.unwrap();
+        let after = watched.read(&mut Vec::new()).unwrap().client_threads_cpu_ns.unwrap();
         assert!(after > before, "{before} {after}");
         let ended = std::thread::spawn(own_id).join().unwrap();
         // The kernel takes the thread's entry away some time after the thread was joined.

@@ -15,6 +15,7 @@ use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use rqps_model::warning::StopWay;
 use trace::{await_stop, detach, seize};
 
 /// How long a thread may take to stop when it is tried: one that waits for storage stops after that.
@@ -110,12 +111,12 @@ impl Brake {
         Ok(held)
     }
 
-    /// How it stops them, for the reader.
+    /// How it stops them.
     #[must_use]
-    pub fn way(&self) -> &'static str {
+    pub fn way(&self) -> StopWay {
         match self {
-            Self::Threads(_) => "by tracing",
-            Self::Processes(_) => "by signals",
+            Self::Threads(_) => StopWay::Tracing,
+            Self::Processes(_) => StopWay::Signals,
         }
     }
 }

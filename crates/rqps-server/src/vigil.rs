@@ -97,7 +97,7 @@ impl Seen {
     }
 
     /// Takes a look; gives a process that has stood still for long enough. A stopped process whose CPU time
-    /// has grown has run in between: a handicap stops servers for moments.
+    /// has grown has run in between: an injected slowdown stops servers for moments.
     fn look(&mut self, states: impl Iterator<Item = (i32, Stat)>) -> Option<i32> {
         let before = std::mem::take(&mut self.still);
         let mut longest = None;

@@ -50,8 +50,8 @@ pub(crate) const COLUMNS: [&str; N_COLUMNS] = [
     "server_run_wait_ns",
     "served_cpu_ns",
     "served_run_wait_ns",
-    "crew_cpu_ns",
-    "crew_run_wait_ns",
+    "client_threads_cpu_ns",
+    "client_threads_run_wait_ns",
     "io_stalled_ns",
 ];
 
@@ -261,16 +261,16 @@ fn wait_values(waits: &Waits) -> [Option<u64>; N_WAITS] {
         server_run_wait_ns,
         served_cpu_ns,
         served_run_wait_ns,
-        crew_cpu_ns,
-        crew_run_wait_ns,
+        client_threads_cpu_ns,
+        client_threads_run_wait_ns,
         io_stalled_ns,
     } = *waits;
     [
         server_run_wait_ns,
         served_cpu_ns,
         served_run_wait_ns,
-        crew_cpu_ns,
-        crew_run_wait_ns,
+        client_threads_cpu_ns,
+        client_threads_run_wait_ns,
         io_stalled_ns,
     ]
 }
@@ -280,8 +280,8 @@ fn waits_of(row: &Row<'_>, start: usize) -> rusqlite::Result<Waits> {
         server_run_wait_ns: row.get(start)?,
         served_cpu_ns: row.get(start + 1)?,
         served_run_wait_ns: row.get(start + 2)?,
-        crew_cpu_ns: row.get(start + 3)?,
-        crew_run_wait_ns: row.get(start + 4)?,
+        client_threads_cpu_ns: row.get(start + 3)?,
+        client_threads_run_wait_ns: row.get(start + 4)?,
         io_stalled_ns: row.get(start + 5)?,
     })
 }

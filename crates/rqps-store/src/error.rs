@@ -44,14 +44,14 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// The store was written by a later rqps.
-    #[error("{} has schema {found}, and this rqps knows schemas up to {known}; use the rqps that wrote it or a later one", path.display())]
-    Newer {
+    /// The store was written by another rqps.
+    #[error("{} has schema {found}, and this rqps knows schema {known} alone; use the rqps that wrote it", path.display())]
+    OtherSchema {
         /// The file.
         path: PathBuf,
         /// The store's schema.
         found: i64,
-        /// The newest schema that is known here.
+        /// The schema that is known here.
         known: i64,
     },
     /// The store may be read but not written, or not even that.

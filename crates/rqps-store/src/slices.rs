@@ -5,7 +5,7 @@ use rusqlite::{Connection, Row, ToSql, params};
 
 use crate::counters::{COLUMNS, Counters};
 use crate::late::{late_values, lateness_of};
-use crate::mark_text;
+use crate::store::warnings;
 use crate::streams;
 use crate::values::{Json, Text, unstorable};
 
@@ -88,7 +88,7 @@ pub(crate) fn insert(
         response_times,
         usage,
         samples,
-        marks: _,
+        warnings: _,
         streams,
         whole_operations,
         counters: dbms_counters,
@@ -119,7 +119,7 @@ pub(crate) fn insert(
     insert_series(connection, slice_id, series)?;
     insert_samples(connection, slice_id, samples)?;
     insert_errors(connection, slice_id, errors)?;
-    insert_marks(connection, slice_id, slice)?;
+    warnings::insert_of_slice(connection, slice_id, slice)?;
     streams.iter().try_for_each(|stream| streams::insert(connection, slice_id, stream))
 }
 
@@ -140,7 +140,7 @@ pub(crate) fn select(connection: &Connection, place: Place<'_>) -> rusqlite::Res
         slice.series = select_series(connection, slice_id)?;
         slice.samples = select_samples(connection, slice_id)?;
         slice.errors = select_errors(connection, slice_id)?;
-        slice.marks = select_marks(connection, slice_id)?;
+        slice.warnings = warnings::select_of_slice(connection, slice_id)?;
         slice.streams = streams::select(connection, slice_id)?;
         slices.push(slice);
     }
@@ -168,7 +168,7 @@ fn slice_of(row: &Row<'_>) -> rusqlite::Result<Slice> {
         errors: Vec::new(),
         series: Vec::new(),
         samples: Vec::new(),
-        marks: Vec::new(),
+        warnings: Vec::new(),
         streams: Vec::new(),
         whole_operations: row.get(19)?,
         // Absent where none were read, and in runs of earlier versions.
@@ -259,24 +259,6 @@ fn select_errors(connection: &Connection, slice_id: i64) -> rusqlite::Result<Vec
         .prepare_cached("SELECT code, n FROM error_count WHERE slice_id = ? ORDER BY error_idx")?;
     let error = |row: &Row<'_>| Ok(ErrorCount { code: row.get(0)?, n: row.get(1)? });
     statement.query_map([slice_id], error)?.collect()
-}
-
-fn insert_marks(connection: &Connection, slice_id: i64, slice: &Slice) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare_cached(
-        "INSERT INTO mark (slice_id, mark_idx, mark, amount, sentence) VALUES (?, ?, ?, ?, ?)",
-    )?;
-    for (i, mark) in slice.marks.iter().enumerate() {
-        let (word, amount, sentence) = mark_text::columns(mark);
-        statement.execute(params![slice_id, i, word, amount, sentence])?;
-    }
-    Ok(())
-}
-
-fn select_marks(connection: &Connection, slice_id: i64) -> rusqlite::Result<Vec<rqps_model::Mark>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT mark, amount, sentence FROM mark WHERE slice_id = ? ORDER BY mark_idx",
-    )?;
-    statement.query_map([slice_id], mark_text::of_row)?.collect()
 }
 
 /// `?, ?, ?` for `n` values.

@@ -4,7 +4,6 @@ pub mod artifact;
 mod calibration;
 mod change;
 mod foreign;
-mod incidents;
 mod insert;
 pub mod live;
 pub mod lock;
@@ -18,6 +17,7 @@ pub mod summary;
 pub mod tables;
 pub mod unfinished;
 pub mod verify;
+pub(crate) mod warnings;
 
 use std::fs::{self, Metadata};
 use std::io::ErrorKind;
@@ -29,8 +29,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::Error;
-use crate::migrate::migrate;
 use crate::patience::Patience;
+use crate::schema;
 
 /// How long to wait for another process that writes. A slice takes milliseconds to store; a slow
 /// disk under load may take seconds.
@@ -101,7 +101,7 @@ impl Store {
         let name = name.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
         let connection = Connection::open_with_flags(format!("file:{name}?immutable=1"), flags);
         let connection = connection.map_err(sql)?;
-        migrate(&connection, &path)?;
+        schema::must_be_made(&connection, &path)?;
         keep_statements(&connection).map_err(|e| Error::of_sql(&path, "open the store", e))?;
         Ok(Self::of(connection, results_dir, path))
     }
@@ -115,7 +115,7 @@ impl Store {
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&path, flags).map_err(sql)?;
         connection.busy_timeout(BUSY_TIMEOUT).map_err(sql)?;
-        migrate(&connection, &path)?;
+        schema::make(&connection, &path)?;
         // WAL: readers (reports, a browser) and the writer do not wait for one another. FULL: a
         // commit has reached the disk when it returns (sqlite.org/pragma.html#pragma_synchronous).
         let to_wal = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);

@@ -4,7 +4,7 @@ use rqps_model::{ErrorCount, Role, SeriesPoint, Stream};
 use rusqlite::{Connection, Row, params};
 
 use crate::late::{late_values, lateness_of};
-use crate::mark_text::unknown_word;
+use crate::values::unknown_word;
 
 /// Inserts a stream of a slice, in the caller's transaction.
 pub(crate) fn insert(

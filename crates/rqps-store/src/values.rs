@@ -1,6 +1,6 @@
 //! How values of the model stand in columns: words and JSON as text, seeds as decimal text.
 
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Type, ValueRef};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -65,4 +65,10 @@ pub(crate) fn unstorable(
     error: impl Into<Box<dyn std::error::Error + Send + Sync + 'static>>,
 ) -> rusqlite::Error {
     rusqlite::Error::ToSqlConversionFailure(error.into())
+}
+
+/// A word in column `first` that this version does not know.
+pub(crate) fn unknown_word(what: &str, word: &str) -> rusqlite::Error {
+    let problem = format!("unknown {what} {word:?}");
+    rusqlite::Error::FromSqlConversionFailure(0, Type::Text, problem.into())
 }

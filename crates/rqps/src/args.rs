@@ -230,11 +230,11 @@ pub(crate) struct CalibrateArgs {
     #[arg(long, value_name = "N", default_value_t = 10.0)]
     pub(crate) seconds: f64,
 
-    /// Also measure how often handicaps of 2, 5 and 10 percent are found
+    /// Also measure how often injected slowdowns of 2, 5 and 10 percent are found
     #[arg(long)]
     pub(crate) power: bool,
 
-    /// How often each handicap is measured
+    /// How often each injected slowdown is measured
     #[arg(long, value_name = "N", default_value_t = 10, requires = "power",
         value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) looks: u32,

@@ -136,11 +136,11 @@ fn as_text(found: &Calibration) -> String {
     text
 }
 
-/// What the counts of handicaps are.
+/// What the counts of injected slowdowns are.
 const POWER_WORDS: &str = "\
     beyond chance: the whole interval lies below 1, whatever the size (at 0%: it does not hold 1).\n\
     slower: the verdict of such a step by itself at the usual bound of 5%; less than 5% is `same` by it.\n\
-    at half: the same verdict where half the handicap is the bound (--bound). At 0% each is false.\n";
+    at half: the same verdict where half the injected_slowdown is the bound (--bound). At 0% each is false.\n";
 
 /// What disturbed it so often that the findings may be that.
 fn quiet_or_not(found: &Calibration) -> String {
@@ -206,7 +206,7 @@ fn powers(powers: &[Power]) -> String {
         let called =
             |n: Option<u32>| n.map_or_else(|| "-".to_owned(), |n| format!("{n} of {}", power.n));
         vec![
-            format!("{}%", power.handicap_pct),
+            format!("{}%", power.injected_slowdown_pct),
             power.step.clone(),
             power.clients.to_string(),
             format!("{} of {}", power.n_found, power.n),
@@ -215,8 +215,15 @@ fn powers(powers: &[Power]) -> String {
             with_interval(&power.ratio),
         ]
     };
-    let headings =
-        ["handicap", "step", "clients", "beyond chance", "slower", "at half", "rQPS over all"];
+    let headings = [
+        "injected_slowdown",
+        "step",
+        "clients",
+        "beyond chance",
+        "slower",
+        "at half",
+        "rQPS over all",
+    ];
     table(&headings, &powers.iter().map(row).collect::<Vec<_>>())
 }
 

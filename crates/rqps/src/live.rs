@@ -138,7 +138,7 @@ impl<'s> Teller<'s> {
                     step.rates.clear();
                 }
             }
-            Event::Note(_) => return false,
+            Event::Note(_) | Event::Warning { .. } => return false,
         }
         true
     }

@@ -5,7 +5,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use rqps_report::number;
+use rqps_report::{number, warning};
 use rqps_runner::Event;
 
 use crate::fit;
@@ -189,6 +189,7 @@ fn lasting(event: &Event<'_>) -> Option<String> {
             ))
         }
         Event::Note(text) => Some((*text).to_owned()),
+        Event::Warning { label, kind } => Some(format!("{label}: {}", warning::sentence(kind))),
         Event::StepEnded { label, step, clients, figure, unit, failure } => {
             let clients = clients_text(*clients);
             Some(match (figure, failure) {

@@ -127,7 +127,7 @@ mod tests {
         matrix.add(nothing, &judged(Some(Kind::Waiting), true));
         assert_eq!((matrix.n_trials(), matrix.n_right(), matrix.n_wrong()), (7, 2, 2));
         let table = matrix.table();
-        let row = table.lines().find(|line| line.starts_with("| handicap")).unwrap();
+        let row = table.lines().find(|line| line.starts_with("| injected-slowdown")).unwrap();
         assert!(row.contains("**1**"), "{table}");
     }
 }

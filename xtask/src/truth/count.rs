@@ -68,7 +68,7 @@ impl Counts {
             run.rqps_version, host.n_cpus, host.cpu_model, host.kernel
         ));
         for [base, idx] in pairs(run) {
-            let slowdown = run.systems[idx].spec.variant.handicap_bp;
+            let slowdown = run.systems[idx].spec.variant.injected_slowdown_bp;
             let pair = pair(run, [base, idx]);
             let analysis = Analysis::of(&pair, bound);
             let said = self.by_slowdown_bp.entry(slowdown).or_default();
@@ -239,7 +239,7 @@ fn percent(n: usize, of: usize) -> f64 {
 
 /// The systems to compare: slowed ones with the base, and each two of those that nothing slows.
 fn pairs(run: &Run) -> Vec<[usize; 2]> {
-    let is_slowed = |idx: &usize| run.systems[*idx].spec.variant.handicap_bp > 0;
+    let is_slowed = |idx: &usize| run.systems[*idx].spec.variant.injected_slowdown_bp > 0;
     let all = 0..run.systems.len();
     let (slowed, alike): (Vec<usize>, Vec<usize>) = all.partition(is_slowed);
     let slowed = slowed.into_iter().map(|idx| [run.base, idx]);

@@ -26,7 +26,7 @@ fn slice(counters: &[(&str, u64)]) -> Slice {
         response_times: Vec::new(),
         usage: Usage::default(),
         samples: Vec::new(),
-        marks: Vec::new(),
+        warnings: Vec::new(),
         streams: Vec::new(),
         whole_operations: None,
         counters: counters.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect(),

@@ -112,7 +112,6 @@ fn a_store_with_more_than_ours() {
         "CREATE TRIGGER more AFTER INSERT ON run BEGIN SELECT 1; END;",
         "CREATE VIEW more AS SELECT * FROM run;",
         "CREATE TABLE more (x TEXT);",
-        "PRAGMA user_version = 3;",
         "PRAGMA application_id = 7;",
     ] {
         let dir = tempfile::tempdir().unwrap();
@@ -124,10 +123,12 @@ fn a_store_with_more_than_ours() {
             "{change}: {error}"
         );
     }
-    let dir = tempfile::tempdir().unwrap();
-    let bytes = database(dir.path(), "PRAGMA user_version = 99;");
-    let error = refusal(&[("rqps.db", tar::EntryType::Regular, bytes.as_slice())], dir.path());
-    assert!(matches!(error, Error::Store(rqps_store::Error::Newer { .. })), "{error}");
+    for change in ["PRAGMA user_version = 3;", "PRAGMA user_version = 99;"] {
+        let dir = tempfile::tempdir().unwrap();
+        let bytes = database(dir.path(), change);
+        let error = refusal(&[("rqps.db", tar::EntryType::Regular, bytes.as_slice())], dir.path());
+        assert!(matches!(error, Error::Store(rqps_store::Error::OtherSchema { .. })), "{error}");
+    }
 }
 
 /// The manifest's run must be the only one of the store.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rqps_model::{ErrorCount, Mark, Role, SeriesPoint, Slice, StatedResponse, Stream};
+use rqps_model::{ErrorCount, Role, SeriesPoint, Slice, StatedResponse, Stream, WarningKind};
 
 use super::cell as stated_cell;
 use super::digits::rounded;
@@ -110,8 +110,9 @@ pub(super) fn cell(step: &StepName, dir: &StepDir, loaded: Loaded) -> Result<Cel
     let n_retries = logs.iter().fold(0_u64, |sum, log| sum.saturating_add(log.n_retries));
     let error = (n_retries > 0).then(|| ErrorCount { code: "retry".to_owned(), n: n_retries });
     let reported = logs.iter().find_map(|log| log.error.as_ref());
-    let mark = reported
-        .map(|(_, error)| Mark::Note { text: format!("iibench.py reported an error: {error}") });
+    let mark = reported.map(|(_, error)| WarningKind::ImportedFault {
+        text: format!("iibench.py reported an error: {error}"),
+    });
     let is_counted = own == own_work.role && !is_index;
     cell.slice = Slice {
         duration_ns,
@@ -120,7 +121,7 @@ pub(super) fn cell(step: &StepName, dir: &StepDir, loaded: Loaded) -> Result<Cel
         n_operations: if is_query { own_work.n_operations } else { n_rows },
         errors: error.into_iter().collect(),
         series: if is_counted { own_work.series } else { Vec::new() },
-        marks: mark.into_iter().collect(),
+        warnings: mark.into_iter().collect(),
         streams,
         stated,
         ..cell.slice

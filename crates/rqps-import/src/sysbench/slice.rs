@@ -1,6 +1,6 @@
 //! A log as a slice: its counts, and what it states of rates and response times.
 
-use rqps_model::{ErrorCount, Mark, SeriesPoint, Slice, Stated, StatedResponse};
+use rqps_model::{ErrorCount, SeriesPoint, Slice, Stated, StatedResponse, WarningKind};
 
 use super::agree::Latency;
 use super::flaw::Flaw;
@@ -39,7 +39,11 @@ impl Log {
                 .collect(),
             series: self.series(),
             response_times: histogram::encoded(histogram),
-            marks: self.flaws.iter().map(|flaw| Mark::Note { text: flaw.to_string() }).collect(),
+            warnings: self
+                .flaws
+                .iter()
+                .map(|flaw| WarningKind::ImportedFault { text: flaw.to_string() })
+                .collect(),
             ..sheet::slice(Stated { figure: Some(qps), response, ..Stated::default() })
         }
     }

@@ -85,7 +85,7 @@ fn threads_that_died_are_told() {
             format!("sysbench reported an error: {why}")
         ]
     );
-    assert_eq!(parsed.to_slice().marks.len(), 2);
+    assert_eq!(parsed.to_slice().warnings.len(), 2);
     // Nobody says why; threads that have ended by the last interval are none that died.
     let silent = format!("{}\n{}\n", interval(1, 7, 900), interval(2, 7, 900));
     assert_eq!(flaws(&silent), [Flaw::DeadThreads { n_running: 7, n_threads: 8 }]);

@@ -76,7 +76,7 @@ fn told(run: &Run) -> String {
             };
             let stated = slice.stated.as_ref().unwrap();
             let _ = write!(out, "{}", slice.figure());
-            for mark in &slice.marks {
+            for mark in &slice.warnings {
                 let _ = write!(out, ", {mark:?}");
             }
             for (metric, value) in &stated.metrics {

@@ -1,4 +1,4 @@
-//! Crews of the connections of each protocol. The loop that is measured is compiled here, once for each.
+//! Client pools of the connections of each protocol. The loop that is measured is compiled here, once for each.
 
 use rqps_client::{AnyConnection, MysqlConnection, NullConnection, PostgresConnection};
 use rqps_workload::{InsertWorker, SysbenchWorker, Worker};

@@ -1,4 +1,4 @@
-//! Crews on the null client: counts, ends, rates, errors and stops.
+//! Client pools on the null client: counts, ends, rates, errors and stops.
 
 use std::os::unix::net::UnixStream;
 use std::sync::Mutex;
@@ -105,11 +105,11 @@ impl Worker<NullConnection> for Pairs {
 }
 
 fn pool(workers: Vec<Pairs>) -> ClientPool {
-    crew_of(workers.into_iter().map(|worker| (worker, 0)).collect())
+    pool_of(workers.into_iter().map(|worker| (worker, 0)).collect())
 }
 
 /// Workers with their roles.
-fn crew_of(workers: Vec<(Pairs, usize)>) -> ClientPool {
+fn pool_of(workers: Vec<(Pairs, usize)>) -> ClientPool {
     let endpoint = Endpoint {
         address: rqps_client::Address::Unix("/nowhere".into()),
         tls: rqps_client::Tls::Off,
@@ -338,7 +338,7 @@ fn a_wait_for_a_start_that_is_far_away_can_be_stopped() {
 #[test]
 fn each_role_has_its_order_and_its_tally() {
     let workers = [0, 1, 1, 2].map(|role| (Pairs::new(), role));
-    let mut pool = crew_of(workers.into());
+    let mut pool = pool_of(workers.into());
     let stop = Stop::Time(Duration::from_millis(500));
     let paces =
         [Pace::Closed, Pace::Rate { events_per_s: 100.0 }, Pace::Rate { events_per_s: 20.0 }];
@@ -361,7 +361,7 @@ fn each_role_has_its_order_and_its_tally() {
 fn a_rate_is_held_by_the_clock_by_which_it_is_due() {
     // The other role's answers come 300 ms after they were asked for, long after the turn's end.
     let slow = Pairs { wait: Duration::from_millis(300), ..Pairs::new() };
-    let mut pool = crew_of(vec![(slow, 0), (Pairs::new(), 1)]);
+    let mut pool = pool_of(vec![(slow, 0), (Pairs::new(), 1)]);
     let stop = Stop::Time(Duration::from_millis(100));
     let mut turn = |is_first: bool, is_last: bool| {
         let pace = Pace::Ongoing { events_per_s: 100.0, turn: Turn { is_first, is_last } };

@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::Calibration;
-use crate::Mark;
+use crate::WarningKind;
 
 /// What disturbed some slices of a calibration, of one kind.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Disturbance {
     /// The worst of them.
-    pub mark: Mark,
+    pub kind: WarningKind,
     /// Slices and blocks that had one.
     pub n: u32,
 }

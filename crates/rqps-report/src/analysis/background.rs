@@ -4,9 +4,8 @@
 //! What tells it is the same for every server: CPU of threads that serve no client, and bytes that a server
 //! writes where no statement writes. Servers read what they have left to do at the end of some steps only.
 
-use rqps_model::{Slice, StepKind};
-
-use crate::number::{count, percent};
+use rqps_model::warning::BackgroundWork;
+use rqps_model::{Slice, StepKind, WarningKind};
 
 /// Share of the host's CPU time that threads which serve no client use at most in a block at rest, and the one
 /// from which on they are at work: that from which on other processes are told of
@@ -23,24 +22,22 @@ struct Bounds {
     work: f64,
 }
 
-/// The facts of a footnote; `None` where nothing began.
-pub(super) fn began(kind: StepKind, slices: &[Slice]) -> Option<String> {
-    let is_cut = slices.iter().any(|slice| slice.n_rounds.is_some());
-    let of_all = count(slices.len(), if is_cut { "block" } else { "slice" });
-    let most = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
-    let mut told = Vec::new();
-    let cpu = after_rest(slices, CPU, other_threads);
-    if !cpu.is_empty() {
-        let (n, most) = (cpu.len(), percent(most(&cpu)));
-        told.push(format!("up to {most} of the host's CPU time in {n} of {of_all}"));
-    }
-    let bytes = after_rest(slices, BYTES, written).into_iter();
-    let bytes: Vec<f64> = bytes.filter(|_| kind == StepKind::Read).collect();
-    if !bytes.is_empty() {
-        let (n, most_mb) = (bytes.len(), most(&bytes) / f64::from(1 << 20));
-        told.push(format!("up to {most_mb:.1} MB written in {n} of {of_all}"));
-    }
-    (!told.is_empty()).then(|| told.join("; "))
+/// The warning of a step; `None` where nothing began.
+pub(super) fn began(kind: StepKind, slices: &[Slice]) -> Option<WarningKind> {
+    let work = |values: Vec<f64>| {
+        let most = values.iter().copied().reduce(f64::max)?;
+        Some(BackgroundWork { most, n: values.len() })
+    };
+    let cpu = work(after_rest(slices, CPU, other_threads));
+    let written = work(after_rest(slices, BYTES, written)).filter(|_| kind == StepKind::Read);
+    let are_blocks = slices.iter().any(|slice| slice.n_rounds.is_some());
+    let n_slices = slices.len();
+    (cpu.is_some() || written.is_some()).then_some(WarningKind::BackgroundBegan {
+        cpu,
+        written,
+        n_slices,
+        are_blocks,
+    })
 }
 
 /// The values of slices at work that come after one at rest, on the same start of the servers.

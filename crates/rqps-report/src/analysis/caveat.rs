@@ -20,28 +20,28 @@ pub(super) fn warnings(analysis: &Analysis<'_>) -> (Vec<String>, usize) {
     out.extend(others.into_iter().map(Finding::sentence));
     out.extend(super::page_cache::warning(&analysis.run.systems));
     out.extend(super::wall::warning(analysis));
-    out.extend(handicaps(analysis));
+    out.extend(injected_slowdowns(analysis));
     out.extend(altered(analysis));
     out.extend(failed_checks(analysis));
     (out, n_severe)
 }
 
 /// Systems that were slowed down on purpose.
-fn handicaps(analysis: &Analysis<'_>) -> Option<String> {
+fn injected_slowdowns(analysis: &Analysis<'_>) -> Option<String> {
     let slowed: Vec<String> = analysis
         .run
         .systems
         .iter()
         .enumerate()
-        .filter(|(_, system)| system.spec.variant.handicap_bp > 0)
+        .filter(|(_, system)| system.spec.variant.injected_slowdown_bp > 0)
         .map(|(idx, system)| {
-            let percent = f64::from(system.spec.variant.handicap_bp) / 100.0;
+            let percent = f64::from(system.spec.variant.injected_slowdown_bp) / 100.0;
             format!("{} for {percent}% of its measured time", analysis.label(idx))
         })
         .collect();
     (!slowed.is_empty()).then(|| {
         format!(
-            "Slowed down on purpose (handicap): the threads that serve the clients were stopped, of \
+            "Slowed down on purpose (injected_slowdown): the threads that serve the clients were stopped, of \
              {}.",
             list_in_short(&slowed)
         )

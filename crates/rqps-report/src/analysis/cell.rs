@@ -9,7 +9,7 @@ use rqps_model::{Estimate, Lateness, PerOperation, Sizes, Verdict};
 
 use super::bar::{Bar, Standing, holds_rate};
 use super::comparison::Comparison;
-use super::footnote::CellMark;
+use super::footnote::CellWarning;
 use super::insert::{InsertCell, Sla};
 use super::settle::Settle;
 use super::windows::WindowRates;
@@ -67,8 +67,8 @@ pub struct Cell {
     /// Mean over the slices of the rate of their better windows ([`rqps_stats::steady`]), operations per
     /// second; absent where a slice has too few, or too few events in them.
     pub steady_rate: Option<f64>,
-    /// Reasons for caution.
-    pub marks: Vec<CellMark>,
+    /// Why its result is not to be taken at its face value.
+    pub warnings: Vec<CellWarning>,
     /// Totals over the slices.
     pub totals: Totals,
     /// Sizes after the step.

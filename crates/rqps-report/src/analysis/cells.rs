@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use rqps_model::run::SystemStep;
 use rqps_model::{
     Figure, Lateness, PerOperation, Run, RunStep, Schedule, Sizes, Slice, StepKind, StepOutcome,
+    WarningKind,
 };
 
 use super::bar::Bar;
 use super::cell::{Cell, CellState, Totals};
 use super::comparison::{Comparison, Judged};
 use super::estimate::{self, Measured, Pair};
-use super::footnote::{Book, FootnoteKind, slice_errors};
+use super::footnote::{Book, slice_errors};
 use super::guard;
 use super::imported;
 use super::insert;
@@ -21,7 +22,6 @@ use super::observed::{Known, OfSystem};
 use super::origin::Rule;
 use super::per_operation;
 use super::plans;
-use crate::number::count;
 
 /// The cells of one step, one per system of the run, compared with the base; their verdicts are
 /// decided over the whole run ([`super::judge`]).
@@ -53,7 +53,7 @@ pub(super) fn cells(
         .collect();
     for (idx, cell) in cells.iter_mut().enumerate().filter(|(_, cell)| cell.figure.is_some()) {
         let varies = plans::over_starts(run, step, idx);
-        cell.marks.extend(varies.map(|text| book.mark(FootnoteKind::PlanVaries, text)));
+        cell.warnings.extend(varies.map(|kind| book.warn(kind)));
     }
     insert::compare::set_levels(&mut cells);
     let base_idx = rule.base;
@@ -86,10 +86,10 @@ pub(super) fn cells(
         cell.relative = Some(per_operation::relative(&cell.per_operation, &base.per_operation));
         insert::compare::with_base(cell, &base, book);
         cell.bar = Bar::between(cell.standing(), base.standing());
-        cell.marks.extend(rule.mark(step, idx, book));
-        cell.marks.extend(pair.left_out().map(|text| book.mark(FootnoteKind::LeftOut, text)));
+        cell.warnings.extend(rule.warning(step, idx, book));
+        cell.warnings.extend(pair.excluded().map(|kind| book.warn(kind)));
         if !insert::is_step(step) {
-            guard::of_pair(step.info.kind, &pair, &mut cell.marks, book);
+            guard::of_pair(step.info.kind, &pair, &mut cell.warnings, book);
         }
     }
     cells
@@ -113,7 +113,7 @@ fn pending() -> Cell {
         lateness: None,
         windows: None,
         steady_rate: None,
-        marks: Vec::new(),
+        warnings: Vec::new(),
         totals: Totals::default(),
         sizes: Sizes::default(),
         server_rss_bytes: None,
@@ -168,19 +168,18 @@ fn measured(how: Circumstances, step: &RunStep, known: Known<'_>, book: &mut Boo
     cell.windows = observed.windows.filter(|_| !is_index);
     let is_insert = insert::is_step(step);
     cell.steady_rate = observed.mean_steady_rate().filter(|_| !is_index);
-    cell.marks = book.marks(&system.slices, !is_insert);
+    cell.warnings = book.of_slices(&system.slices, !is_insert);
     if !is_insert {
-        cell.marks.extend(guard::own(step.info.kind, known, how.of_host, book));
+        cell.warnings.extend(guard::own(step.info.kind, known, how.of_host, book));
     }
     if is_insert {
         let own = insert::measured::of(step, system, &cell);
-        cell.marks.extend(insert::compare::marks(&own, book));
+        cell.warnings.extend(insert::compare::warnings(&own, book));
         cell.insert = Some(Box::new(own));
     }
-    let failed: Vec<&str> = cell.failed_checks().map(|check| check.name.as_str()).collect();
-    if !failed.is_empty() {
-        let mark = book.mark(FootnoteKind::CheckFailed, failed.join(", "));
-        cell.marks.push(mark);
+    let checks: Vec<String> = cell.failed_checks().map(|check| check.name.clone()).collect();
+    if !checks.is_empty() {
+        cell.warnings.push(book.warn(WarningKind::CheckFailed { checks }));
     }
     let n = system.slices.len();
     match how.schedule {
@@ -190,13 +189,15 @@ fn measured(how: Circumstances, step: &RunStep, known: Known<'_>, book: &mut Boo
             let once = matches!(step.info.kind, StepKind::Load | StepKind::Index);
             let lacks = !once && n < wanted;
             if system.outcome == StepOutcome::Pending || lacks {
-                cell.marks.push(book.incomplete(format!("{n} of {wanted}")));
+                let kind = WarningKind::Incomplete { n, n_planned: Some(wanted) };
+                cell.warnings.push(book.warn(kind));
             }
         }
         // How many blocks a step has follows from its time, which is the suite's business.
         Schedule::Interleaved { .. } => {
             if system.outcome == StepOutcome::Pending {
-                cell.marks.push(book.incomplete(count(n, "block")));
+                let kind = WarningKind::Incomplete { n, n_planned: None };
+                cell.warnings.push(book.warn(kind));
             }
         }
     }
@@ -208,8 +209,8 @@ fn failure(system: &SystemStep) -> Option<&str> {
     if let StepOutcome::Failed { reason } = &system.outcome {
         return Some(reason.as_str());
     }
-    system.slices.iter().flat_map(|s| &s.marks).find_map(|mark| match mark {
-        rqps_model::Mark::Failed { reason } => Some(reason.as_str()),
+    system.slices.iter().flat_map(|s| &s.warnings).find_map(|mark| match mark {
+        rqps_model::WarningKind::Failed { reason } => Some(reason.as_str()),
         _ => None,
     })
 }

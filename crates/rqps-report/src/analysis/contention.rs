@@ -1,36 +1,46 @@
 //! What others took of the host's CPU time while a cell was measured.
 
-use rqps_model::{Mark, Slice};
+use rqps_model::{Slice, WarningKind};
 
-use crate::number::count;
-
-use super::footnote::{Book, CellMark, FootnoteKind};
+use super::footnote::{Book, CellWarning, SomeSlices};
 
 impl Book {
-    /// The marks of steal and of other processes: the share of all slices together, which tells small
+    /// The warnings of steal and of other processes: the share of all slices together, which tells small
     /// ones that a slice alone cannot, else what was found in single ones.
-    pub(super) fn contention(&mut self, slices: &[Slice]) -> Vec<CellMark> {
+    pub(super) fn contention(&mut self, slices: &[Slice]) -> Vec<CellWarning> {
         let usage = slices.iter().map(|s| s.usage).reduce(|sum, usage| sum.plus(&usage));
-        let text = |of_all: Option<u32>, of_one: fn(&Mark) -> Option<u32>| {
-            let marked: Vec<u32> =
-                slices.iter().flat_map(|s| &s.marks).filter_map(of_one).collect();
-            match (of_all, marked.iter().max()) {
-                (Some(pct), _) => Some(format!("{pct}% of all CPU time")),
-                (None, Some(pct)) => {
-                    let (n, of) = (marked.len(), count(slices.len(), "slice"));
-                    Some(format!("up to {pct}% of all CPU time in {n} of {of}"))
-                }
-                (None, None) => None,
-            }
+        let steal = Share {
+            of_all: usage.and_then(|u| u.stolen_pct()),
+            of_slice: |w| if let WarningKind::Steal { pct } = w { Some(*pct) } else { None },
+            kind: |pct| WarningKind::Steal { pct },
         };
-        let steal = text(usage.and_then(|u| u.stolen_pct()), |m| {
-            if let Mark::Steal { pct } = m { Some(*pct) } else { None }
-        });
-        let others = text(usage.and_then(|u| u.others_pct()), |m| {
-            if let Mark::OtherProcesses { pct } = m { Some(*pct) } else { None }
-        });
-        let found = [(FootnoteKind::Steal, steal), (FootnoteKind::OtherProcesses, others)];
-        let told = found.into_iter().filter_map(|(kind, text)| Some((kind, text?)));
-        told.map(|(kind, text)| self.mark(kind, text)).collect()
+        let others = Share {
+            of_all: usage.and_then(|u| u.others_pct()),
+            of_slice: |w| {
+                if let WarningKind::OtherProcesses { pct } = w { Some(*pct) } else { None }
+            },
+            kind: |pct| WarningKind::OtherProcesses { pct },
+        };
+        [steal, others].iter().filter_map(|share| self.share(slices, share)).collect()
     }
+
+    fn share(&mut self, slices: &[Slice], share: &Share) -> Option<CellWarning> {
+        if let Some(pct) = share.of_all {
+            return Some(self.warn((share.kind)(pct)));
+        }
+        let warnings = slices.iter().flat_map(|s| &s.warnings);
+        let found: Vec<u32> = warnings.filter_map(share.of_slice).collect();
+        let some = SomeSlices { n: found.len(), n_all: slices.len() };
+        found.into_iter().max().map(|pct| self.warn_of_slices((share.kind)(pct), some))
+    }
+}
+
+/// A share of the CPU time that somebody else had.
+struct Share {
+    /// Of all slices together, percent.
+    of_all: Option<u32>,
+    /// That of a slice's warning.
+    of_slice: fn(&WarningKind) -> Option<u32>,
+    /// Its warning.
+    kind: fn(u32) -> WarningKind,
 }

@@ -71,7 +71,7 @@ fn bare(idx: u32, n: u64) -> Slice {
         response_times: Vec::new(),
         usage: Usage::default(),
         samples: Vec::new(),
-        marks: Vec::new(),
+        warnings: Vec::new(),
         streams: Vec::new(),
         whole_operations: None,
         counters: BTreeMap::new(),

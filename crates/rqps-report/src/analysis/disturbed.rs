@@ -3,15 +3,13 @@
 //! The evidence is the host's, never the figures': a block is disturbed when the hypervisor and other
 //! processes kept a fifth of the CPU time that was wanted from both systems of a pair, each in its own
 //! turns. What hits the turns of one system alone may be that system's doing, and stays. Blocks in which
-//! nobody measured for a while ([`Mark::Paused`]) are left out whatever they tell.
+//! nobody measured for a while ([`WarningKind::Paused`]) are left out whatever they tell.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rqps_model::run::SystemStep;
-use rqps_model::{Estimate, Mark, Slice};
+use rqps_model::{Estimate, Slice, WarningKind};
 use rqps_stats::ratio_test;
-
-use crate::number::{count, percent};
 
 /// Share of the CPU time that was wanted, kept from both systems, from which on a block is disturbed.
 const DENIED: f64 = 0.20;
@@ -37,7 +35,7 @@ pub(super) fn block(slice: &Slice) -> Block {
 
 /// Whether rqps or its host did not run for a part of a slice.
 fn is_paused(slice: &Slice) -> bool {
-    slice.marks.iter().any(|mark| matches!(mark, Mark::Paused { .. }))
+    slice.warnings.iter().any(|mark| matches!(mark, WarningKind::Paused { .. }))
 }
 
 /// The blocks of two systems that took turns in which nobody measured for a while; none where a start of the
@@ -99,15 +97,15 @@ pub(super) fn differ(kept: &[f64], disturbed: &[f64]) -> bool {
     tested.and_then(|tested| tested.p).is_some_and(|p| p < APART)
 }
 
-/// The facts of a footnote: `9 of 80 blocks, in which up to 62% of the CPU time that was wanted was not
-/// had`; `None` where nothing was left out. Blocks in which nobody measured have a footnote of their own.
-pub(super) fn note(system: &SystemStep, left_out: &BTreeSet<Block>) -> Option<String> {
-    let is_left = |slice: &&Slice| left_out.contains(&block(slice)) && !is_paused(slice);
-    let left = || system.slices.iter().filter(is_left);
-    let most = left().map(|slice| slice.usage.denied_share()).reduce(f64::max)?;
-    let (n, of) = (left().count(), count(system.slices.len(), "block"));
-    Some(format!(
-        "{n} of {of}, in which up to {} of the CPU time that was wanted was not had",
-        percent(most)
-    ))
+/// The warning of a system whose blocks are excluded; `None` where none is. Blocks in which nobody measured have a
+/// warning of their own.
+pub(super) fn excluded(system: &SystemStep, excluded: &BTreeSet<Block>) -> Option<WarningKind> {
+    let is_excluded = |slice: &&Slice| excluded.contains(&block(slice)) && !is_paused(slice);
+    let found = || system.slices.iter().filter(is_excluded);
+    let max_lacking = found().map(|slice| slice.usage.denied_share()).reduce(f64::max)?;
+    Some(WarningKind::BlocksExcluded {
+        n: found().count(),
+        n_blocks: system.slices.len(),
+        max_lacking,
+    })
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use rqps_explain::{Sides, Start};
 use rqps_model::run::SystemStep;
-use rqps_model::{Estimate, Metric, RunStep, Slice};
+use rqps_model::{Estimate, Metric, RunStep, Slice, WarningKind};
 use rqps_stats::paired::log_ratios;
 use rqps_stats::resolution;
 use rqps_stats::starts::{StartsEstimate, of_starts};
@@ -242,9 +242,9 @@ impl<'a> Pair<'a> {
         &self.left_out
     }
 
-    /// The blocks that were left out, in words; `None` for none.
-    pub(super) fn left_out(&self) -> Option<String> {
-        disturbed::note(self.candidate, &self.left_out)
+    /// The warning of excluded blocks; `None` for none.
+    pub(super) fn excluded(&self) -> Option<WarningKind> {
+        disturbed::excluded(self.candidate, &self.left_out)
     }
 
     /// The ratio of two samples, of which a start of one has no partner in the other.

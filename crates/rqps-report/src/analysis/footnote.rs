@@ -1,15 +1,8 @@
-//! Footnotes: the reasons why a figure is not to be taken at its face value, one letter per reason.
+//! Warnings of the cells of a table. Warnings of one kind share a footnote and its letter.
 
-mod kind;
+use rqps_model::{ErrorCount, Slice, WarningKind};
 
-use rqps_model::slice::ErrorCount;
-use rqps_model::{Mark, Run, Slice};
-
-use super::place::{Place, places};
-use super::{StepAnalysis, slowed};
-use crate::number::count;
-
-pub use kind::FootnoteKind;
+use super::slowed;
 
 /// A difference between the halves of a slice from which on the rate is said to have developed.
 ///
@@ -20,166 +13,164 @@ const DEVELOPED: f64 = 0.10;
 /// Seconds of series that a slice needs before its halves are compared.
 const MIN_POINTS: usize = 8;
 
-/// One reason for caution and where it applies.
+/// A kind of warning that cells have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Footnote {
     /// `a`, `b`, ... in the order of first use.
     pub letter: String,
-    /// What it is about.
-    pub kind: FootnoteKind,
-    /// Where and how much, in words: `my8033.small: scan (94%)`.
-    pub places: Vec<String>,
+    /// The first warning of the kind.
+    pub kind: WarningKind,
 }
 
-/// A footnote in one cell.
+/// A warning of one cell.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CellMark {
+pub struct CellWarning {
     /// Index into [`super::Analysis::footnotes`].
     pub footnote_idx: usize,
-    /// The facts of this cell: `94% of their CPUs`; empty when the kind says it all.
-    pub detail: String,
+    /// What happened: sums or the worst of the slices.
+    pub kind: WarningKind,
+    /// The slices that have it; absent where it is of all of them together.
+    pub slices: Option<SomeSlices>,
+}
+
+/// Some slices of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SomeSlices {
+    /// How many.
+    pub n: usize,
+    /// All slices of the cell.
+    pub n_all: usize,
 }
 
 /// Gives letters to reasons while cells are built.
 #[derive(Debug, Default)]
 pub(super) struct Book {
-    kinds: Vec<FootnoteKind>,
+    kinds: Vec<WarningKind>,
 }
 
-/// Errors that were counted or marked, whichever are more.
+/// Whether a warning of a slice is one of its cell as it is. The others are counted over the slices.
+fn is_told_as_it_is(kind: &WarningKind) -> bool {
+    matches!(
+        kind,
+        WarningKind::NotSettled { .. }
+            | WarningKind::Resumed
+            | WarningKind::MeasuredAgain
+            | WarningKind::HostSuspended { .. }
+            | WarningKind::ClockSet { .. }
+            | WarningKind::WaitingNotStopped
+            | WarningKind::StartedAgain { .. }
+            | WarningKind::StartedOnNewData
+            | WarningKind::WithoutBase
+            | WarningKind::OneAfterTheOther
+            | WarningKind::BulkLoad { .. }
+            | WarningKind::ImportedFault { .. }
+    )
+}
+
+/// Errors that slices counted or warn of, whichever are more.
 fn n_errors(slices: &[Slice]) -> u64 {
-    let marks = slices.iter().flat_map(|s| &s.marks);
-    let n_marked: u64 = marks.map(|m| if let Mark::Errors { n } = m { *n } else { 0 }).sum();
+    let warnings = slices.iter().flat_map(|s| &s.warnings);
+    let n_warned: u64 =
+        warnings.map(|w| if let WarningKind::Errors { n, .. } = w { *n } else { 0 }).sum();
     let n_counted: u64 = slices.iter().flat_map(slice_errors).map(|e| e.n).sum();
-    n_marked.max(n_counted)
+    n_warned.max(n_counted)
 }
 
 impl Book {
-    /// A mark of a kind, with the facts of its cell.
-    pub(super) fn mark(&mut self, kind: FootnoteKind, detail: String) -> CellMark {
-        let footnote_idx = self.kinds.iter().position(|k| *k == kind).unwrap_or_else(|| {
-            self.kinds.push(kind);
+    /// A warning of a cell.
+    pub(super) fn warn(&mut self, kind: WarningKind) -> CellWarning {
+        let is_same = |known: &WarningKind| known.key() == kind.key();
+        let footnote_idx = self.kinds.iter().position(is_same).unwrap_or_else(|| {
+            self.kinds.push(kind.clone());
             self.kinds.len() - 1
         });
-        CellMark { footnote_idx, detail }
+        CellWarning { footnote_idx, kind, slices: None }
     }
 
-    /// A cell with fewer slices than planned: how many there are, in words.
-    pub(super) fn incomplete(&mut self, detail: String) -> CellMark {
-        self.mark(FootnoteKind::Incomplete, detail)
+    /// A warning that some slices of a cell have.
+    pub(super) fn warn_of_slices(&mut self, kind: WarningKind, slices: SomeSlices) -> CellWarning {
+        CellWarning { slices: Some(slices), ..self.warn(kind) }
     }
 
-    /// The marks of all slices of a cell, those of one kind added up; with `halves` also that the
+    /// The warnings of all slices of a cell, those of one kind added up; with `halves` also that the
     /// rate changed within the slices.
-    pub(super) fn marks(&mut self, slices: &[Slice], halves: bool) -> Vec<CellMark> {
-        let all = || slices.iter().flat_map(|s| &s.marks);
+    pub(super) fn of_slices(&mut self, slices: &[Slice], halves: bool) -> Vec<CellWarning> {
+        let all = || slices.iter().flat_map(|s| &s.warnings);
         let mut out = Vec::new();
-        let n_errors = n_errors(slices);
-        if n_errors > 0 {
-            out.push(self.mark(FootnoteKind::Errors, errors(n_errors, slices)));
+        let n = n_errors(slices);
+        if n > 0 {
+            out.push(self.warn(WarningKind::Errors { n, by_code: errors_by_code(slices) }));
         }
-        let bound = |m: &Mark| if let Mark::ClientBound { pct } = m { Some(*pct) } else { None };
+        let bound = |w: &WarningKind| {
+            if let WarningKind::ClientBound { pct } = w { Some(*pct) } else { None }
+        };
         if let Some(pct) = all().filter_map(bound).max() {
-            out.push(self.mark(FootnoteKind::ClientBound, format!("{pct}% of their CPUs")));
+            out.push(self.warn(WarningKind::ClientBound { pct }));
         }
         out.extend(self.contention(slices));
-        let sum = |f: fn(&Mark) -> Option<u64>| all().filter_map(f).reduce(u64::saturating_add);
-        if let Some(n) =
-            sum(|m| if let Mark::RateMissed { n_missed } = m { Some(*n_missed) } else { None })
+        let sum =
+            |f: fn(&WarningKind) -> Option<u64>| all().filter_map(f).reduce(u64::saturating_add);
+        if let Some(n_missed) =
+            sum(
+                |w| {
+                    if let WarningKind::RateMissed { n_missed } = w {
+                        Some(*n_missed)
+                    } else {
+                        None
+                    }
+                },
+            )
         {
-            let n = usize::try_from(n).unwrap_or(usize::MAX);
-            out.push(self.mark(FootnoteKind::RateMissed, count(n, "start") + " missed"));
+            out.push(self.warn(WarningKind::RateMissed { n_missed }));
         }
-        if let Some(n) = sum(|m| if let Mark::Swapped { pages } = m { Some(*pages) } else { None })
+        if let Some(pages) =
+            sum(|w| if let WarningKind::Swapped { pages } = w { Some(*pages) } else { None })
         {
-            out.push(self.mark(FootnoteKind::Swapped, format!("{n} pages")));
+            out.push(self.warn(WarningKind::Swapped { pages }));
         }
-        if let Some(n) = sum(|m| if let Mark::Throttled { n } = m { Some(*n) } else { None }) {
-            out.push(self.mark(FootnoteKind::Throttled, format!("{n} times")));
+        if let Some(n) = sum(|w| if let WarningKind::Throttled { n } = w { Some(*n) } else { None })
+        {
+            out.push(self.warn(WarningKind::Throttled { n }));
         }
-        let least = |f: fn(&Mark) -> Option<u32>| all().filter_map(f).min();
+        let least = |f: fn(&WarningKind) -> Option<u32>| all().filter_map(f).min();
         if let Some(pct) =
-            least(|m| if let Mark::FrequencyChanged { pct } = m { Some(*pct) } else { None })
+            least(|w| if let WarningKind::FrequencyChanged { pct } = w { Some(*pct) } else { None })
         {
-            let detail = format!("down to {pct}% of the highest");
-            out.push(self.mark(FootnoteKind::FrequencyChanged, detail));
+            out.push(self.warn(WarningKind::FrequencyChanged { pct }));
         }
-        if let Some(n) = sum(|m| if let Mark::Colder { bytes } = m { Some(*bytes) } else { None }) {
-            let detail = format!("{:.1} MB", n as f64 / f64::from(1 << 20));
-            out.push(self.mark(FootnoteKind::Colder, detail));
+        if let Some(bytes) =
+            sum(|w| if let WarningKind::Colder { bytes } = w { Some(*bytes) } else { None })
+        {
+            out.push(self.warn(WarningKind::Colder { bytes }));
         }
-        let pause = |m: &Mark| if let Mark::Paused { seconds } = m { Some(*seconds) } else { None };
+        let pause = |w: &WarningKind| {
+            if let WarningKind::Paused { seconds } = w { Some(*seconds) } else { None }
+        };
         if let Some(seconds) = all().filter_map(pause).max() {
-            let n = slices.iter().filter(|s| s.marks.iter().any(|m| pause(m).is_some())).count();
-            let detail = format!("{n} of {}, up to {seconds} s", count(slices.len(), "slice"));
-            out.push(self.mark(FootnoteKind::Paused, detail));
+            let is_paused = |s: &&Slice| s.warnings.iter().any(|w| pause(w).is_some());
+            let some =
+                SomeSlices { n: slices.iter().filter(is_paused).count(), n_all: slices.len() };
+            out.push(self.warn_of_slices(WarningKind::Paused { seconds }, some));
         }
-        let slowed = slowed::note(slices);
-        out.extend(slowed.map(|(kind, detail)| self.mark(FootnoteKind::Note(kind), detail)));
-        for mark in all() {
-            let new = match mark {
-                Mark::NotSettled { left } => self.mark(FootnoteKind::NotSettled, left.clone()),
-                Mark::Resumed => self.mark(FootnoteKind::Resumed, String::new()),
-                Mark::Note { text } => self.mark(FootnoteKind::Note(text.clone()), String::new()),
-                Mark::Errors { .. }
-                | Mark::ClientBound { .. }
-                | Mark::Steal { .. }
-                | Mark::OtherProcesses { .. }
-                | Mark::RateMissed { .. }
-                | Mark::Swapped { .. }
-                | Mark::Throttled { .. }
-                | Mark::FrequencyChanged { .. }
-                | Mark::Colder { .. }
-                | Mark::Paused { .. }
-                | Mark::Handicapped { .. }
-                | Mark::Failed { .. } => continue,
-            };
+        out.extend(slowed::over(slices).map(|kind| self.warn(kind)));
+        for kind in all().filter(|kind| is_told_as_it_is(kind)) {
+            let new = self.warn(kind.clone());
             if !out.contains(&new) {
                 out.push(new);
             }
         }
         let ratio = second_half_over_first(slices).filter(|_| halves);
-        if let Some(ratio) = ratio.filter(|r| (r - 1.0).abs() > DEVELOPED) {
-            let detail = format!("second half {ratio:.2} of the first");
-            out.push(self.mark(FootnoteKind::Developed, detail));
+        if let Some(second_half) = ratio.filter(|r| (r - 1.0).abs() > DEVELOPED) {
+            out.push(self.warn(WarningKind::Developed { second_half }));
         }
         out
     }
 
-    /// The footnotes with the places where they apply.
-    pub(super) fn close(self, steps: &[StepAnalysis<'_>], run: &Run) -> Vec<Footnote> {
-        let on_systems = |idx: usize, kind: &FootnoteKind| -> Vec<String> {
-            let systems = run.systems.iter().enumerate();
-            let on_one = systems.filter_map(|(system_idx, system)| {
-                let found = found_at(steps, system_idx, idx);
-                let text = (!found.is_empty()).then(|| places(kind, &found))?;
-                Some(format!("{}: {text}", system.spec.label))
-            });
-            on_one.collect()
-        };
+    /// The footnotes of all kinds.
+    pub(super) fn close(self) -> Vec<Footnote> {
         let kinds = self.kinds.into_iter().enumerate();
-        kinds
-            .map(|(idx, kind)| Footnote {
-                letter: letter(idx),
-                places: on_systems(idx, &kind),
-                kind,
-            })
-            .collect()
+        kinds.map(|(idx, kind)| Footnote { letter: letter(idx), kind }).collect()
     }
-}
-
-/// The steps in which a system has a footnote, with its facts.
-fn found_at<'a>(
-    steps: &'a [StepAnalysis<'_>],
-    system_idx: usize,
-    footnote_idx: usize,
-) -> Vec<Place<'a>> {
-    let found = |step: &'a StepAnalysis<'_>| {
-        let cell = step.cells.get(system_idx)?;
-        let mark = cell.marks.iter().find(|m| m.footnote_idx == footnote_idx)?;
-        Some(Place { title: &step.title, detail: &mark.detail })
-    };
-    steps.iter().filter_map(found).collect()
 }
 
 /// The errors of a slice's clients and of those beside them.
@@ -187,21 +178,16 @@ pub(super) fn slice_errors(slice: &Slice) -> impl Iterator<Item = &ErrorCount> {
     slice.errors.iter().chain(slice.streams.iter().flat_map(|stream| &stream.errors))
 }
 
-/// `12 errors: 1213 (11), 1205 (1)`.
-fn errors(n: u64, slices: &[Slice]) -> String {
-    let mut by_code: Vec<(&str, u64)> = Vec::new();
+/// The errors of all slices by code.
+fn errors_by_code(slices: &[Slice]) -> Vec<ErrorCount> {
+    let mut by_code: Vec<ErrorCount> = Vec::new();
     for error in slices.iter().flat_map(slice_errors) {
-        match by_code.iter_mut().find(|(code, _)| *code == error.code) {
-            Some((_, sum)) => *sum = sum.saturating_add(error.n),
-            None => by_code.push((&error.code, error.n)),
+        match by_code.iter_mut().find(|known| known.code == error.code) {
+            Some(known) => known.n = known.n.saturating_add(error.n),
+            None => by_code.push(error.clone()),
         }
     }
-    let total = count(usize::try_from(n).unwrap_or(usize::MAX), "error");
-    if by_code.is_empty() {
-        return total;
-    }
-    let codes: Vec<String> = by_code.iter().map(|(code, n)| format!("{code} x{n}")).collect();
-    format!("{total}: {}", codes.join(", "))
+    by_code
 }
 
 /// Queries in the second half of the slices over those in the first half, from the 1 s series.

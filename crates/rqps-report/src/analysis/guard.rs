@@ -1,7 +1,8 @@
-//! Reasons for caution that are seen in the blocks of a whole step: windows at two levels, figures
+//! Warnings that the blocks of a whole step give: windows at two levels, figures
 //! that drift, stalls that cost one side more than the other.
 
-use rqps_model::{Slice, StepKind};
+use rqps_model::warning::RateLevels;
+use rqps_model::{Slice, StepKind, WarningKind};
 use rqps_stats::bimodal::Levels;
 use rqps_stats::drift::{DRIFT_P, MIN_BLOCKS, drift};
 use rqps_stats::steady::{Disagreement, Rates, disagreement_of_samples, disagreement_over_starts};
@@ -9,11 +10,10 @@ use rqps_stats::tested::Tested;
 
 use super::background;
 use super::estimate::Pair;
-use super::footnote::{Book, CellMark, FootnoteKind};
+use super::footnote::{Book, CellWarning};
 use super::observed::Known;
 use super::stall::Stall;
 use super::windows;
-use crate::number;
 
 /// A drift of the figure below this blurs it less than the practical bound; two levels nearer than
 /// this are not marked either.
@@ -29,15 +29,15 @@ pub(super) fn own(
     Known { system, observed }: Known<'_>,
     of_host: bool,
     book: &mut Book,
-) -> Vec<CellMark> {
+) -> Vec<CellWarning> {
     if matches!(kind, StepKind::Load | StepKind::WarmUp | StepKind::Index | StepKind::Mixed) {
         return Vec::new();
     }
-    let mut marks = Vec::new();
+    let mut warnings = Vec::new();
     if let Some(levels) = &observed.two_levels {
-        marks.push(match of_host {
-            true => book.mark(FootnoteKind::HostLevels, host_levels(levels)),
-            false => book.mark(FootnoteKind::TwoLevels, two_levels(levels)),
+        warnings.push(match of_host {
+            true => book.warn(WarningKind::HostLevels { levels: rate_levels(levels) }),
+            false => book.warn(WarningKind::TwoLevels { levels: rate_levels(levels) }),
         });
     }
     // Few slices in which nothing was in between are cut into parts, so that there are enough for a line.
@@ -47,16 +47,22 @@ pub(super) fn own(
         parts.unwrap_or_else(|| slices.iter().map(|s| s.figure()).collect())
     };
     if let Some(found) = drift_of(&system.slices.iter().collect::<Vec<_>>(), MIN_DRIFT, of_start) {
-        marks.push(book.mark(FootnoteKind::Drift, drifted("figure", &found)));
+        let kind = WarningKind::Drift { rate: Some(found.estimate), ratio: None };
+        warnings.push(book.warn(kind));
     }
     let began = background::began(kind, &system.slices);
-    marks.extend(began.map(|text| book.mark(FootnoteKind::BackgroundBegan, text)));
-    marks
+    warnings.extend(began.map(|kind| book.warn(kind)));
+    warnings
 }
 
 /// What the blocks of candidate and base, measured in turns, say of each other; of slices measured one after
 /// the other, stalls alone: a drift of their ratio is the host's as much as theirs.
-pub(super) fn of_pair(kind: StepKind, pair: &Pair<'_>, marks: &mut Vec<CellMark>, book: &mut Book) {
+pub(super) fn of_pair(
+    kind: StepKind,
+    pair: &Pair<'_>,
+    warnings: &mut Vec<CellWarning>,
+    book: &mut Book,
+) {
     let blocks = pair.blocks();
     let candidates: Vec<&Slice> = blocks.iter().map(|(_, c)| *c).collect();
     let ratios = |slices: &[&Slice]| {
@@ -65,17 +71,22 @@ pub(super) fn of_pair(kind: StepKind, pair: &Pair<'_>, marks: &mut Vec<CellMark>
         slices.iter().filter_map(ratio).collect()
     };
     if let Some(found) = drift_of(&candidates, MIN_RATIO_DRIFT, ratios) {
-        let text = drifted("rQPS", &found);
-        let mark = book.mark(FootnoteKind::Drift, text);
-        // A cell has one mark of a kind.
-        match marks.iter_mut().find(|own| own.footnote_idx == mark.footnote_idx) {
-            Some(own) => own.detail = format!("{}; {}", own.detail, mark.detail),
-            None => marks.push(mark),
+        // A cell has one warning of a kind.
+        let own = warnings.iter_mut().find_map(|own| match &mut own.kind {
+            WarningKind::Drift { ratio, .. } => Some(ratio),
+            _ => None,
+        });
+        match own {
+            Some(ratio) => *ratio = Some(found.estimate),
+            None => {
+                let kind = WarningKind::Drift { rate: None, ratio: Some(found.estimate) };
+                warnings.push(book.warn(kind));
+            }
         }
     }
     if let Some(found) = disagrees(pair, &blocks) {
         let stall = Stall::of(&blocks, &found);
-        marks.push(book.mark(FootnoteKind::Stalls, stall.words()));
+        warnings.push(book.warn(stall.warning()));
     }
     // Filling tables and creating indexes change as they go.
     if !matches!(kind, StepKind::Load | StepKind::Index)
@@ -83,24 +94,12 @@ pub(super) fn of_pair(kind: StepKind, pair: &Pair<'_>, marks: &mut Vec<CellMark>
         && let Some(found) = samples_disagree(pair, &base, &candidate)
     {
         let stall = Stall::of_samples(&base, &candidate, &found);
-        marks.push(book.mark(FootnoteKind::Stalls, stall.words()));
+        warnings.push(book.warn(stall.warning()));
     }
 }
 
-/// `12300 and 15100/s, 40% of the windows at the lower`.
-fn two_levels(found: &Levels) -> String {
-    format!(
-        "{} and {}/s, {:.0}% of the windows at the lower",
-        number::plain_figure(found.low),
-        number::plain_figure(found.high),
-        found.low_share * 100.0
-    )
-}
-
-/// `73% of the windows at the lower, 1.49 times as fast at the higher`.
-fn host_levels(found: &Levels) -> String {
-    let (lower, times) = (found.low_share * 100.0, found.high / found.low);
-    format!("{lower:.0}% of the windows at the lower, {times:.2} times as fast at the higher")
+fn rate_levels(found: &Levels) -> RateLevels {
+    RateLevels { low_per_s: found.low, high_per_s: found.high, low_share: found.low_share }
 }
 
 /// The drift of a value of the blocks, the surest of all starts; `None` where none is sure or as
@@ -119,12 +118,6 @@ fn drift_of(
     let is_sure = p_of(&surest) * (starts.len() as f64) < DRIFT_P;
     let is_large = surest.estimate.point.ln().abs() >= (1.0 + least).ln();
     (is_sure && is_large).then_some(surest)
-}
-
-/// `figure 0.83 [0.79, 0.88] from the first block to the last`.
-fn drifted(what: &str, found: &Tested) -> String {
-    let change = number::ratio_with_interval(&found.estimate);
-    format!("{what} {change} from the first block to the last")
 }
 
 /// Averages and steady rates of slices, in order.

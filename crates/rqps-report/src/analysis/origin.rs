@@ -1,10 +1,10 @@
 //! Which run each system of a report is of, where they are of several: what its cells are compared with
 //! and how.
 
-use rqps_model::{Run, RunStep, Schedule};
+use rqps_model::{Run, RunStep, Schedule, WarningKind};
 
 use super::estimate::Measured;
-use super::footnote::{Book, CellMark, FootnoteKind};
+use super::footnote::{Book, CellWarning};
 use crate::join::Joined;
 
 /// What cells are compared with.
@@ -42,10 +42,17 @@ impl Rule<'_> {
     }
 
     /// That a system and the base are of different runs, and how these differ.
-    pub(super) fn mark(&self, step: &RunStep, idx: usize, book: &mut Book) -> Option<CellMark> {
+    pub(super) fn warning(
+        &self,
+        step: &RunStep,
+        idx: usize,
+        book: &mut Book,
+    ) -> Option<CellWarning> {
         let joined = self.joined.filter(|joined| !joined.is_one_run(self.base, idx))?;
-        let unlike = joined.unlike(step, self.base, idx);
-        let kind = if unlike.is_empty() { FootnoteKind::OtherRun } else { FootnoteKind::UnlikeRun };
-        Some(book.mark(kind, unlike))
+        let differences = joined.unlike(step, self.base, idx);
+        Some(book.warn(match differences.is_empty() {
+            true => WarningKind::OtherRun,
+            false => WarningKind::UnlikeRun { differences },
+        }))
     }
 }

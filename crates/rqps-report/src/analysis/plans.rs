@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use rqps_model::{PlanDifference, QueryPlan, Run, RunStep, plan_difference};
+use rqps_model::warning::PlanOfStarts;
+use rqps_model::{PlanDifference, QueryPlan, Run, RunStep, WarningKind, plan_difference};
 
 use super::{Analysis, StepAnalysis};
-use crate::number::count;
 use crate::words::{clip, one_line};
 
 /// Columns that a sentence gives to a statement.
@@ -76,10 +76,13 @@ impl StepPlans {
     }
 }
 
-/// A statement of a step that a system went about in several ways over the starts of its server:
-/// `lookup on PRIMARY (9 starts) against full scan (1 start), SELECT ...`; `None` where all starts are alike, and where
-/// a start has the step twice. Of several statements the first one is told.
-pub(super) fn over_starts<'a>(run: &'a Run, step: &RunStep, system_idx: usize) -> Option<String> {
+/// The warning of a step with a statement whose query plan varied over the starts of its server; `None` where all
+/// starts are alike, and where a start has the step twice. Of several statements the first one is told.
+pub(super) fn over_starts<'a>(
+    run: &'a Run,
+    step: &RunStep,
+    system_idx: usize,
+) -> Option<WarningKind> {
     let is_same =
         |other: &&RunStep| other.info.name == step.info.name && other.clients == step.clients;
     let same: Vec<&RunStep> = run.steps.iter().filter(is_same).collect();
@@ -93,18 +96,17 @@ pub(super) fn over_starts<'a>(run: &'a Run, step: &RunStep, system_idx: usize) -
     let n_statements = of_starts.iter().map(|plans| plans.len()).max()?;
     (0..n_statements).find_map(|at| {
         let plans = || of_starts.iter().filter_map(|plans| plans.get(at));
-        let mut ways: Vec<(String, usize)> = Vec::new();
+        let mut found: Vec<PlanOfStarts> = Vec::new();
         for shape in plans().filter_map(|plan| plan.shape.as_ref()) {
-            let words = one_line(&shape.words());
-            match ways.iter_mut().find(|(known, _)| *known == words) {
-                Some((_, n)) => *n += 1,
-                None => ways.push((words, 1)),
+            // Plans that read the same are the same to a reader.
+            match found.iter_mut().find(|known| known.shape.words() == shape.words()) {
+                Some(known) => known.n_starts += 1,
+                None => found.push(PlanOfStarts { shape: shape.clone(), n_starts: 1 }),
             }
         }
-        ways.sort_by_key(|(_, n)| Reverse(*n));
-        let told = || ways.iter().map(|(words, n)| format!("{words} ({})", count(*n, "start")));
-        let sql = clip(&plans().next()?.sql, SQL_COLUMNS);
-        (ways.len() > 1).then(|| format!("{}, {sql}", told().collect::<Vec<_>>().join(" against ")))
+        found.sort_by_key(|known| Reverse(known.n_starts));
+        let sql = plans().next()?.sql.clone();
+        (found.len() > 1).then_some(WarningKind::PlanVaries { plans: found, sql })
     })
 }
 

@@ -1,11 +1,11 @@
 //! Whose stalls they were that average and steady rate disagree by: what the host's counters say of
 //! the turns in which they happened.
 
-use rqps_model::{Slice, Usage};
+use rqps_model::warning::{StallCause, TakenBy, TakenTime};
+use rqps_model::{Estimate, Slice, Usage, WarningKind};
 use rqps_stats::steady::Disagreement;
 
 use super::windows;
-use crate::number;
 
 /// Shares of the host's CPU time from which on they are evidence: those that mark a slice.
 const STEAL: f64 = 0.02;
@@ -25,17 +25,13 @@ const EXPLAINED: f64 = 0.5;
 /// The part of the blocks that is looked at: those with the most stalls.
 const WORST: usize = 4;
 
-/// What is compared, in words: of turns and of slices one after the other.
-const OF_TURNS: [&str; 2] = ["in the worst blocks", "in the other's turns"];
-const OF_SAMPLES: [&str; 2] = ["in the worst slices", "in the other's"];
-
 /// Stalls of one side: how much they cost, and what the host did meanwhile.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Stall {
     is_of_candidate: bool,
-    average: String,
-    steady: String,
-    cause: String,
+    average: Estimate,
+    steady: Estimate,
+    cause: StallCause,
 }
 
 impl Stall {
@@ -51,7 +47,7 @@ impl Stall {
         let own = Shares::of(worst.iter().map(|(_, own, _)| &own.usage));
         let other = Shares::of(worst.iter().map(|(_, _, other)| &other.usage));
         let lost = 1.0 - mean(worst.iter().map(|(kept, ..)| *kept));
-        Self::caused(found, cause(&own, &other, lost, OF_TURNS))
+        Self::caused(found, StallCause { taken: taken(&own, &other, lost), is_of_blocks: true })
     }
 
     /// What slices of base and candidate, measured one after the other, say of it.
@@ -66,23 +62,21 @@ impl Stall {
         let own = Shares::of(worst.iter().map(|(_, slice)| &slice.usage));
         let kept_of_other = mean(other.iter().map(|slice| kept(slice)));
         let lost = 1.0 - mean(worst.iter().map(|(kept, _)| *kept)) / kept_of_other;
-        Self::caused(found, cause(&own, &of_other, lost, OF_SAMPLES))
+        Self::caused(found, StallCause { taken: taken(&own, &of_other, lost), is_of_blocks: false })
     }
 
-    fn caused(found: &Disagreement, cause: String) -> Self {
+    fn caused(found: &Disagreement, cause: StallCause) -> Self {
         Self {
             is_of_candidate: is_of_candidate(found),
-            average: number::ratio(&found.average.estimate),
-            steady: number::ratio(&found.steady.estimate),
+            average: found.average.estimate,
+            steady: found.steady.estimate,
             cause,
         }
     }
 
-    /// The facts of a footnote.
-    pub(super) fn words(&self) -> String {
-        let Self { is_of_candidate, average, steady, cause } = self;
-        let whose = if *is_of_candidate { "this system" } else { "the base" };
-        format!("{average} on average, {steady} of steady rates: stalls of {whose}; {cause}")
+    pub(super) fn warning(self) -> WarningKind {
+        let Self { is_of_candidate: is_own, average, steady, cause } = self;
+        WarningKind::Stalls { average, steady, is_own, cause }
     }
 }
 
@@ -125,32 +119,33 @@ impl Shares {
     }
 }
 
-/// What the host's counters say of the blocks with the most stalls, on the side that stalled and on
-/// the other, which are called so: where more of the CPU time was gone, if that can be why so much was `lost`.
-fn cause(own: &Shares, other: &Shares, lost: f64, [worst, others]: [&str; 2]) -> String {
-    let of_others = own.others.zip(other.others).unwrap_or_default();
+/// What took more of the CPU time of the blocks with the most stalls than on the other side, if that can be why so
+/// much was `lost`.
+fn taken(own: &Shares, other: &Shares, lost: f64) -> Option<TakenTime> {
+    let (own_others, other_others) = own.others.zip(other.others).unwrap_or_default();
     let kinds = [
-        ("the host's: steal took", (own.steal, other.steal), STEAL),
-        ("the host's: other processes took", of_others, OTHERS),
-        ("storage's: waiting for it took", (own.io_wait, other.io_wait), IO_WAIT),
+        (TakenTime { by: TakenBy::Steal, own_share: own.steal, other_share: other.steal }, STEAL),
+        (
+            TakenTime {
+                by: TakenBy::OtherProcesses,
+                own_share: own_others,
+                other_share: other_others,
+            },
+            OTHERS,
+        ),
+        (
+            TakenTime { by: TakenBy::IoWait, own_share: own.io_wait, other_share: other.io_wait },
+            IO_WAIT,
+        ),
     ];
-    let is_evidence = |(own_share, other_share): (f64, f64), least: f64| {
-        own_share >= least
-            && own_share >= TIMES * other_share
-            && (own_share - other_share) * own.cpus >= EXPLAINED * lost
+    let more = |taken: &TakenTime| taken.own_share - taken.other_share;
+    let is_evidence = |taken: &TakenTime, least: f64| {
+        taken.own_share >= least
+            && taken.own_share >= TIMES * taken.other_share
+            && more(taken) * own.cpus >= EXPLAINED * lost
     };
-    let evidence = kinds.into_iter().filter(|(_, shares, least)| is_evidence(*shares, *least));
-    let more = |(own, other): (f64, f64)| own - other;
-    evidence.max_by(|(_, a, _), (_, b, _)| more(*a).total_cmp(&more(*b))).map_or_else(
-        || {
-            "the host's counters show no cause: the server's own, or one that leaves no trace there"
-                .to_owned()
-        },
-        |(what, (own, other), _)| {
-            let (own, other) = (number::percent(own), number::percent(other));
-            format!("{what} {own} of the host's CPU time {worst}, {other} {others}")
-        },
-    )
+    let evidence = kinds.into_iter().filter(|(taken, least)| is_evidence(taken, *least));
+    evidence.map(|(taken, _)| taken).max_by(|a, b| more(a).total_cmp(&more(b)))
 }
 
 #[cfg(test)]
@@ -189,24 +184,24 @@ mod tests {
     #[test]
     fn the_host_is_blamed_for_what_the_other_side_was_spared() {
         let calm = shares(0, 5, 10);
-        let of = |own: Shares, other: Shares| cause(&own, &other, 0.1, OF_TURNS);
-        expect_test::expect!["the host's: steal took 5% of the host's CPU time in the worst blocks, 0% in the other's turns"]
-            .assert_eq(&of(shares(50, 5, 10), calm));
-        assert!(of(shares(0, 120, 10), calm).starts_with("the host's: other processes took 12%"));
-        assert!(of(shares(0, 5, 200), calm).starts_with("storage's: waiting for it took 20%"));
-        let own = "the host's counters show no cause";
-        assert!(of(calm, calm).starts_with(own));
-        assert!(of(shares(50, 120, 200), shares(50, 120, 200)).starts_with(own));
+        let of = |own: Shares, other: Shares| taken(&own, &other, 0.1);
+        let stolen = of(shares(50, 5, 10), calm).unwrap();
+        assert_eq!((stolen.by, stolen.own_share, stolen.other_share), (TakenBy::Steal, 0.05, 0.0));
+        let by = |own: Shares, other: Shares| of(own, other).map(|taken| taken.by);
+        assert_eq!(by(shares(0, 120, 10), calm), Some(TakenBy::OtherProcesses));
+        assert_eq!(by(shares(0, 5, 200), calm), Some(TakenBy::IoWait));
+        assert_eq!(by(calm, calm), None);
+        assert_eq!(by(shares(50, 120, 200), shares(50, 120, 200)), None);
     }
 
     #[test]
     fn what_is_blamed_can_have_cost_what_was_lost() {
-        let of = |own: Shares, other: Shares, lost| cause(&own, &other, lost, OF_TURNS);
+        let by = |own: Shares, other: Shares, lost| taken(&own, &other, lost).map(|taken| taken.by);
         // Seen with InnoDB: a third lost to writes, of whose requests the kernel's threads take some CPU.
         let (own, other) = (shares(0, 40, 200), shares(0, 26, 5));
-        assert!(of(own, other, 0.38).starts_with("storage's: waiting for it took 20%"));
+        assert_eq!(by(own, other, 0.38), Some(TakenBy::IoWait));
         let (own, other) = (shares(0, 40, 90), shares(0, 26, 5));
-        assert!(of(own, other, 0.38).starts_with("the host's counters show no cause"));
-        assert!(of(own, other, 0.05).starts_with("the host's: other processes took 4%"));
+        assert_eq!(by(own, other, 0.38), None);
+        assert_eq!(by(own, other, 0.05), Some(TakenBy::OtherProcesses));
     }
 }

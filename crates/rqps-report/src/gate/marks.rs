@@ -4,6 +4,7 @@
 use super::Gate;
 use crate::analysis::{Analysis, Cell, StepAnalysis};
 use crate::csv;
+use crate::warning;
 
 /// The base's cell of a step.
 fn base<'s>(analysis: &Analysis<'_>, step: &'s StepAnalysis<'_>) -> Option<&'s Cell> {
@@ -34,7 +35,7 @@ pub(super) fn footnotes<'g>(gate: &'g Gate<'_>) -> impl Iterator<Item = (&'g str
     let analysis = gate.analysis;
     let notes = analysis.footnotes.iter().enumerate();
     notes.filter(move |(idx, _)| is_used(gate, *idx)).map(|(_, note)| {
-        let meaning = note.kind.meaning().to_owned();
+        let meaning = warning::meaning(&note.kind);
         (note.letter.as_str(), meaning)
     })
 }
@@ -42,10 +43,11 @@ pub(super) fn footnotes<'g>(gate: &'g Gate<'_>) -> impl Iterator<Item = (&'g str
 /// Whether any row has letters in brackets.
 pub(super) fn has_base_marks(gate: &Gate<'_>) -> bool {
     let analysis = gate.analysis;
-    gate.rows().any(|(_, step, _)| base(analysis, step).is_some_and(|cell| !cell.marks.is_empty()))
+    gate.rows()
+        .any(|(_, step, _)| base(analysis, step).is_some_and(|cell| !cell.warnings.is_empty()))
 }
 
 fn is_used(gate: &Gate<'_>, footnote_idx: usize) -> bool {
-    let has = |cell: &Cell| cell.marks.iter().any(|mark| mark.footnote_idx == footnote_idx);
+    let has = |cell: &Cell| cell.warnings.iter().any(|own| own.footnote_idx == footnote_idx);
     gate.rows().any(|(_, step, cell)| has(cell) || base(gate.analysis, step).is_some_and(has))
 }

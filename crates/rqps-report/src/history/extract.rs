@@ -207,9 +207,9 @@ fn values(run: &mut Run, base: Option<usize>) -> Values {
 /// A system against the base, whose reasons for caution are the ratio's as well.
 fn ratio(analysis: &Analysis<'_>, step: &StepAnalysis<'_>, base_idx: usize, idx: usize) -> Extract {
     let (base, cell) = (&step.cells[base_idx], &step.cells[idx]);
-    let mut marks = keys(analysis, cell);
+    let mut marks = keys(cell);
     if base_idx != idx {
-        marks.extend(keys(analysis, base).iter().map(|key| format!("{key}-on-base")));
+        marks.extend(keys(base).iter().map(|key| format!("{key}-on-base")));
         if analysis.run.imported.is_none() && !analysis.run.schedule.is_interleaved() {
             marks.push(SEQUENTIAL.to_owned());
         }
@@ -243,7 +243,7 @@ fn figure(analysis: &Analysis<'_>, cell: &Cell) -> Extract {
         value: cell.figure.filter(|figure| is_fit && is_usable(figure, cell)).ok_or_else(because),
         uncertainty: cell.figure.and_then(|figure| Uncertainty::of_figure(&figure)),
         starts: analysis.n_starts,
-        marks: keys(analysis, cell),
+        marks: keys(cell),
     }
 }
 
@@ -253,11 +253,10 @@ fn is_usable(value: &Estimate, cell: &Cell) -> bool {
 }
 
 /// The short names of a cell's footnotes, each once.
-fn keys(analysis: &Analysis<'_>, cell: &Cell) -> Vec<String> {
+fn keys(cell: &Cell) -> Vec<String> {
     let mut keys: Vec<String> = Vec::new();
-    for mark in &cell.marks {
-        let Some(note) = analysis.footnotes.get(mark.footnote_idx) else { continue };
-        let key = note.kind.key().to_owned();
+    for warning in &cell.warnings {
+        let key = warning.kind.key().to_owned();
         if !keys.contains(&key) {
             keys.push(key);
         }

@@ -133,20 +133,21 @@ fn kind_name(spec: &SystemSpec) -> String {
     let limits = &variant.limits;
     words.extend(limits.cpus.as_ref().map(|cpus| format!("CPUs {cpus}")));
     words.extend(limits.memory_bytes.map(|n| format!("memory {}", bytes(n))));
-    words.extend(handicap(spec));
+    words.extend(injected_slowdown(spec));
     one_line(&words.join(", "))
 }
 
 /// A system over time: key and name, its label. One that is slowed down on purpose is another system.
 fn labelled(spec: &SystemSpec) -> (String, String) {
-    let words: Vec<String> = std::iter::once(spec.label.0.clone()).chain(handicap(spec)).collect();
+    let words: Vec<String> =
+        std::iter::once(spec.label.0.clone()).chain(injected_slowdown(spec)).collect();
     let name = words.join(", ");
     (name.clone(), one_line(&name))
 }
 
-fn handicap(spec: &SystemSpec) -> Option<String> {
-    let share = f64::from(spec.variant.handicap_bp) / 1e4;
-    (share > 0.0).then(|| format!("handicap {}", exact_percent(share)))
+fn injected_slowdown(spec: &SystemSpec) -> Option<String> {
+    let share = f64::from(spec.variant.injected_slowdown_bp) / 1e4;
+    (share > 0.0).then(|| format!("injected slowdown {}", exact_percent(share)))
 }
 
 /// Lines that differ in what their names do not say get a number.

@@ -6,6 +6,7 @@ use rqps_model::{Estimate, Verdict};
 use crate::analysis::{Analysis, Cell, CellState};
 use crate::comparison;
 use crate::tone::Tone;
+use crate::warning;
 use crate::words::one_line;
 use crate::{layout, number};
 
@@ -106,11 +107,11 @@ pub(super) fn figure(cell: &Cell) -> Markup {
 /// The letters of a cell's footnotes as links to them.
 pub(super) fn letters(analysis: &Analysis<'_>, cell: &Cell) -> Markup {
     let notes: Vec<_> =
-        cell.marks.iter().filter_map(|m| analysis.footnotes.get(m.footnote_idx)).collect();
+        cell.warnings.iter().filter_map(|w| analysis.footnotes.get(w.footnote_idx)).collect();
     html! {
         @if !notes.is_empty() {
             sup { @for note in notes {
-                a href={ "#note-" (note.letter) } title=(one_line(note.kind.meaning())) { (note.letter) }
+                a href={ "#note-" (note.letter) } title=(one_line(&warning::meaning(&note.kind))) { (note.letter) }
             } }
         }
     }

@@ -8,6 +8,7 @@ use super::table::{framed, system_head};
 use super::{cause, data, filter, insert, metrics, plans, ratios, series, stacks, times};
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::number::{self, count};
+use crate::warning;
 use crate::words::lines;
 use crate::{layout, many, parallel, repeat};
 
@@ -126,7 +127,7 @@ pub(super) fn parts(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>)
     let compared = html! {
         (failures(analysis, step))
         (insert::failed_checks(analysis, step))
-        (marks(analysis, step))
+        (warnings(analysis, step))
         (cause::sentences(analysis, step))
         (figures(analysis, step))
         (ratios::render(analysis, step))
@@ -175,18 +176,17 @@ fn failures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
     }
 }
 
-fn marks(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
+fn warnings(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
     html! {
-        @if step.cells.iter().any(|c| !c.marks.is_empty()) {
+        @if step.cells.iter().any(|c| !c.warnings.is_empty()) {
             ul.marks {
                 @for (idx, cell) in step.cells.iter().enumerate() {
-                    @for mark in &cell.marks {
-                        @if let Some(note) = analysis.footnotes.get(mark.footnote_idx) {
-                            li {
-                                strong { (outside(analysis.label(idx))) } ": "
-                                (outside(note.kind.meaning()))
-                                @if !mark.detail.is_empty() { " (" (outside(&mark.detail)) ")" }
-                            }
+                    @for own in &cell.warnings {
+                        @let detail = warning::detail(own);
+                        li {
+                            strong { (outside(analysis.label(idx))) } ": "
+                            (outside(&warning::meaning(&own.kind)))
+                            @if !detail.is_empty() { " (" (outside(&detail)) ")" }
                         }
                     }
                 }

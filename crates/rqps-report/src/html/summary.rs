@@ -9,6 +9,7 @@ use crate::analysis::{Analysis, Cell, GROUPS, StepAnalysis};
 use crate::many;
 use crate::number::{self, count, exact_percent};
 use crate::words::capital;
+use crate::{places, warning};
 
 /// The section. What another base changes in it is a part.
 pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
@@ -270,12 +271,12 @@ fn footnotes(analysis: &Analysis<'_>) -> Markup {
     html! {
         @if !analysis.footnotes.is_empty() {
             dl.notes aria-label="Footnotes" {
-                @for note in &analysis.footnotes {
+                @for (idx, note) in analysis.footnotes.iter().enumerate() {
                     div id={ "note-" (note.letter) } {
                         dt { (note.letter) }
                         dd {
-                            (crate::words::capital(&crate::words::one_line(note.kind.meaning()))) ". "
-                            span.places { @for place in &note.places { span { (outside(place)) } " " } }
+                            (crate::words::capital(&crate::words::one_line(&warning::meaning(&note.kind)))) ". "
+                            span.places { @for place in &places::of(analysis, idx) { span { (outside(place)) } " " } }
                         }
                     }
                 }

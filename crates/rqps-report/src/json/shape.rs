@@ -76,10 +76,11 @@ pub(super) struct RunJson<'a> {
 
 #[derive(Serialize)]
 pub(super) struct IncidentJson<'a> {
-    pub(super) at: String,
-    pub(super) at_unix_ms: i64,
+    pub(super) at: Option<String>,
+    pub(super) at_unix_ms: Option<i64>,
     pub(super) system: Option<&'a str>,
-    pub(super) what: &'a str,
+    pub(super) kind: &'static str,
+    pub(super) what: String,
 }
 
 #[derive(Serialize)]
@@ -164,8 +165,8 @@ pub(super) struct CandidateJson<'a> {
 pub(super) struct FootnoteJson<'a> {
     pub(super) letter: &'a str,
     pub(super) kind: &'static str,
-    pub(super) meaning: &'a str,
-    pub(super) places: &'a [String],
+    pub(super) meaning: String,
+    pub(super) places: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -264,7 +265,7 @@ pub(super) struct WindowsJson {
 #[derive(Serialize)]
 pub(super) struct MarkJson<'a> {
     pub(super) footnote: &'a str,
-    pub(super) detail: &'a str,
+    pub(super) detail: String,
 }
 
 #[derive(Serialize)]

@@ -2,11 +2,15 @@
 
 use expect_test::expect_file;
 use proptest::prelude::*;
+use rqps_model::warning::ServerFault;
 use rqps_model::{
-    Dbms, Figure, Group, Incident, Placement, Run, RunStep, Schedule, Slice, StepKind, Verdict,
+    Dbms, Figure, Group, Placement, Run, RunStep, Schedule, Scope, Slice, StepKind, Verdict,
+    Warning, WarningKind,
 };
 use rqps_report::join::JoinError;
-use rqps_report::{Analysis, Detail, Joined, TextOptions, csv, html, json, markdown, text};
+use rqps_report::{
+    Analysis, Detail, Joined, TextOptions, csv, html, json, markdown, text, warning,
+};
 
 use crate::fixture::{self, Draw, Shape, done, info, step, system};
 use crate::readable::readable;
@@ -125,7 +129,7 @@ fn ratios_of_one_run_stay_what_they_are_in_its_own_report() {
         let (a, b) = (&own.cells[1], &step.cells[1]);
         assert_eq!((a.rqps, a.server_cpu_ratio), (b.rqps, b.server_cpu_ratio), "{}", own.title);
         assert_eq!(a.verdict, b.verdict);
-        assert!(b.marks.len() == a.marks.len(), "{}", own.title);
+        assert!(b.warnings.len() == a.warnings.len(), "{}", own.title);
     }
     // The base is of the other run: two samples, and marked.
     let point = together.steps.iter().find(|s| s.title == "point-query.pre").unwrap();
@@ -136,11 +140,14 @@ fn ratios_of_one_run_stay_what_they_are_in_its_own_report() {
     let (low, high) = found.interval.unwrap();
     let (wanted_low, wanted_high) = wanted.interval.unwrap();
     assert!((low - wanted_low).abs() < 1e-4 && (high - wanted_high).abs() < 1e-4);
-    let note = |at: usize| &together.footnotes[point.cells[2].marks[at].footnote_idx];
+    let note = |at: usize| &together.footnotes[point.cells[2].warnings[at].footnote_idx];
     assert_eq!(note(0).kind.key(), "unlike-run");
-    assert_eq!(point.cells[2].marks[0].detail, "other kernel, schedule mode and suite rows");
+    assert_eq!(
+        warning::detail(&point.cells[2].warnings[0]),
+        "other kernel, schedule mode and suite rows"
+    );
     let scan = together.steps.iter().find(|s| s.title == "scan").unwrap();
-    assert!(scan.cells[2].marks[0].detail.ends_with("placement free against paired"));
+    assert!(warning::detail(&scan.cells[2].warnings[0]).ends_with("placement free against paired"));
 }
 
 /// A run of one system; for each start of it operations per second of its slices.
@@ -202,7 +209,7 @@ fn runs_alike_are_marked_as_other_runs_only() {
     let analysis = Analysis::of_joined(&joined, 0.05);
     let key = |title: &str| {
         let step = analysis.steps.iter().find(|s| s.title == title).unwrap();
-        analysis.footnotes[step.cells[2].marks[0].footnote_idx].kind.key()
+        analysis.footnotes[step.cells[2].warnings[0].footnote_idx].kind.key()
     };
     assert_eq!((key("point-query.pre"), key("scan")), ("other-run", "unlike-run"));
 }
@@ -227,10 +234,10 @@ fn read_ahead_is_compared_where_it_is_known() {
     assert!(analysis.warnings.iter().any(|text| text.contains(said)), "{:?}", analysis.warnings);
     let point = analysis.steps.iter().find(|s| s.title == "point-query.pre").unwrap();
     let mark = |cell: usize| {
-        let mark = &point.cells[cell].marks[0];
-        (analysis.footnotes[mark.footnote_idx].kind.key(), mark.detail.as_str())
+        let mark = &point.cells[cell].warnings[0];
+        (mark.kind.key(), warning::detail(mark))
     };
-    assert_eq!((mark(2).0, mark(3)), ("other-run", ("unlike-run", "other read-ahead")));
+    assert_eq!((mark(2).0, mark(3)), ("other-run", ("unlike-run", "other read-ahead".to_owned())));
     // Runs of before it was recorded are no other than those of today for that.
     assert!(joined([None, Some(128), Some(128)]).conditions.is_empty());
 }
@@ -406,18 +413,28 @@ fn what_names_a_system_is_taken_as_the_base() {
 #[test]
 fn what_happened_to_either_run_is_told_with_its_own_systems() {
     let mut runs = two();
-    let incident =
-        |system, what: &str| Incident { at_unix_ms: 5_000, system, what: what.to_owned() };
-    runs[0].incidents.push(incident(Some(1), "its server failed\nthe end of its log"));
-    runs[1].incidents = vec![incident(Some(0), "left out"), incident(None, "the run ended")];
+    let warning = |scope, kind| Warning { at_unix_ms: Some(5_000), scope, kind };
+    let reason = "killed\nthe end of its log".to_owned();
+    let fault = ServerFault { n: 1, n_tolerated: 3, reason };
+    runs[0].warnings.push(warning(Scope::System(1), WarningKind::ServerFailed { fault }));
+    let ended = WarningKind::RunEnded { reason: "full".to_owned() };
+    runs[1].warnings =
+        vec![warning(Scope::System(0), WarningKind::NewTables), warning(Scope::Run, ended)];
     let id = runs[1].id.clone();
     let joined = Joined::of(runs, None, &[]).unwrap();
     let analysis = Analysis::of_joined(&joined, 0.05);
     let labels = [1, 2].map(|idx| analysis.label(idx));
     let told = [
-        format!("1970-01-01 00:00:05 UTC, {}: its server failed the end of its log", labels[0]),
-        format!("1970-01-01 00:00:05 UTC, {}: left out", labels[1]),
-        format!("1970-01-01 00:00:05 UTC, run {id}: the run ended"),
+        format!(
+            "1970-01-01 00:00:05 UTC, {}: its server failed (1 of at most 3 times) and is started anew: killed the \
+             end of its log",
+            labels[0]
+        ),
+        format!(
+            "1970-01-01 00:00:05 UTC, {}: begins on new tables, as those of another system could not be used again",
+            labels[1]
+        ),
+        format!("1970-01-01 00:00:05 UTC, run {id}: the run ended: full"),
     ];
     assert_eq!(analysis.incidents, told);
     let options = TextOptions { colour: false, detail: Detail::Full, width: 400 };
@@ -426,6 +443,6 @@ fn what_happened_to_either_run_is_told_with_its_own_systems() {
         assert!(report.contains("What happened on the way"), "{report}");
         assert!(told.iter().all(|sentence| report.contains(sentence.as_str())), "{report}");
     }
-    let quiet = Run { incidents: Vec::new(), ..analysis.run.clone() };
+    let quiet = Run { warnings: Vec::new(), ..analysis.run.clone() };
     assert!(!html::render(&Analysis::of(&quiet, 0.05)).contains("What happened on the way"));
 }

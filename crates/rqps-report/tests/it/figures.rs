@@ -1,8 +1,8 @@
 //! Figures by hand: what a cell says, what the headline counts, when a cell has no number.
 
-use rqps_model::{Dbms, Group, Metric, StepKind, Verdict};
+use rqps_model::{Dbms, Group, Metric, StepKind, Verdict, WarningKind};
 use rqps_report::analysis::CellState;
-use rqps_report::{Analysis, Detail, TextOptions, text};
+use rqps_report::{Analysis, Detail, TextOptions, text, warning};
 
 use crate::fixture::{self, info, run, step, system};
 
@@ -93,23 +93,23 @@ fn a_failed_step_never_has_a_number() {
     assert!(cell.figure.is_none() && cell.rqps.is_none() && cell.slices.is_empty());
     // A slice that is marked as failed spoils its step as well.
     let reason = "lost".to_owned();
-    demo.steps[2].systems[1].slices[1].marks.push(rqps_model::Mark::Failed { reason });
+    demo.steps[2].systems[1].slices[1].warnings.push(rqps_model::WarningKind::Failed { reason });
     let analysis = Analysis::of(&demo, 0.05);
     assert!(matches!(analysis.steps[1].cells[1].state, CellState::Failed { .. }));
 }
 
 #[test]
-fn a_handicap_is_told_as_it_was_measured() {
+fn an_injected_slowdown_is_told_as_it_was_measured() {
     let mut demo = fixture::demo();
     let slices = &mut demo.steps[2].systems[1].slices;
     for (slice, share_bp) in slices.iter_mut().zip([480, 500]) {
-        let way = "by tracing".to_owned();
-        slice.marks.push(rqps_model::Mark::Handicapped { share_bp, way });
+        let way = rqps_model::warning::StopWay::Tracing;
+        slice.warnings.push(rqps_model::WarningKind::InjectedSlowdown { share_bp, way });
     }
     let analysis = Analysis::of(&demo, 0.05);
-    let is_it = |kind: String| kind.contains("stopped on purpose (handicap), by tracing");
-    let note = analysis.footnotes.iter().find(|note| is_it(format!("{:?}", note.kind))).unwrap();
-    assert!(note.places[0].contains("4.90% of the counted time"), "{:?}", note.places);
+    let warnings = &analysis.steps[1].cells[1].warnings;
+    let told = warnings.iter().find(|own| own.kind.key() == "injected-slowdown").unwrap();
+    assert_eq!(warning::detail(told), "by tracing, 4.90% of the counted time");
 }
 
 #[test]
@@ -209,7 +209,10 @@ fn runs_in_turns_say_what_their_intervals_hold() {
     assert!(text.contains("Not so my8033.small, which rqps does not run"), "{text}");
     run.steps[0].systems[0].outcome = rqps_model::StepOutcome::Pending;
     let analysis = Analysis::of(&run, 0.05);
-    assert_eq!(analysis.steps[0].cells[0].marks.last().unwrap().detail, "3 blocks");
+    assert_eq!(
+        analysis.steps[0].cells[0].warnings.last().unwrap().kind,
+        WarningKind::Incomplete { n: 3, n_planned: None }
+    );
 }
 
 #[test]

@@ -6,10 +6,10 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use rqps_model::run::SystemStep;
 use rqps_model::{
-    Dbms, Engine, ErrorCount, Figure, Group, Host, HostCounters, Label, Mark, Placement,
-    ProcessCounters, Run, RunStatus, RunStep, RunSystem, Schedule, SeriesPoint, Sizes, Slice,
-    StepInfo, StepKind, StepOutcome, StorageCounters, SystemSource, SystemSpec, Transport, Usage,
-    Variant, Waits, Windows,
+    Dbms, Engine, ErrorCount, Figure, Group, Host, HostCounters, Label, Placement, ProcessCounters,
+    Run, RunStatus, RunStep, RunSystem, Schedule, SeriesPoint, Sizes, Slice, StepInfo, StepKind,
+    StepOutcome, StorageCounters, SystemSource, SystemSpec, Transport, Usage, Variant, Waits,
+    WarningKind, Windows,
 };
 
 const START_MS: i64 = 1_795_293_015_000;
@@ -111,7 +111,7 @@ pub(crate) fn slice(idx: u32, shape: Shape, draw: &mut Draw) -> Slice {
             waits: Waits::default(),
         },
         samples: Vec::new(),
-        marks: Vec::new(),
+        warnings: Vec::new(),
         streams: Vec::new(),
         whole_operations: None,
         counters: BTreeMap::new(),
@@ -195,7 +195,7 @@ pub(crate) fn run(systems: Vec<RunSystem>, steps: Vec<RunStep>) -> Run {
         schedule: Schedule::Sequential { slices: 3 },
         host: host(),
         calibration: None,
-        incidents: Vec::new(),
+        warnings: Vec::new(),
         imported: None,
         base: 0,
         systems,
@@ -296,11 +296,11 @@ fn mark(steps: &mut [RunStep]) {
     steps[points].systems[2] = done((0..3).map(|i| slice(i, noisy, &mut draw)).collect());
     let scan = at(steps, "scan");
     for slice in &mut steps[scan].systems[1].slices {
-        slice.marks.push(Mark::ClientBound { pct: 96 });
+        slice.warnings.push(WarningKind::ClientBound { pct: 96 });
         slice.usage.server = None;
     }
     for slice in &mut steps[scan].systems[0].slices {
-        slice.marks.push(Mark::ClientBound { pct: 94 });
+        slice.warnings.push(WarningKind::ClientBound { pct: 94 });
         slice.usage.storage = None;
     }
     let index = at(steps, "update-index");
@@ -309,9 +309,9 @@ fn mark(steps: &mut [RunStep]) {
         ErrorCount { code: "1213".to_owned(), n: 11 },
         ErrorCount { code: "1205".to_owned(), n: 1 },
     ];
-    slice.marks.push(Mark::Errors { n: 12 });
+    slice.warnings.push(WarningKind::Errors { n: 12, by_code: Vec::new() });
     let left = "history list length 120000".to_owned();
-    steps[index].systems[2].slices[0].marks.push(Mark::NotSettled { left });
+    steps[index].systems[2].slices[0].warnings.push(WarningKind::NotSettled { left });
     for point in steps[index].systems[0].slices.iter_mut().flat_map(|s| &mut s.series[5..]) {
         point.queries -= point.queries / 5;
     }

@@ -3,7 +3,7 @@
 use expect_test::expect_file;
 use rqps_model::run::Check;
 use rqps_model::slice::Lateness;
-use rqps_model::{Mark, Run, RunStatus, StepKind, StepOutcome, SystemSource};
+use rqps_model::{Run, RunStatus, StepKind, StepOutcome, SystemSource, WarningKind};
 use rqps_report::Analysis;
 use rqps_report::gate::{Gate, GateError, Outcome, Passage, json, junit, markdown, text};
 
@@ -223,9 +223,9 @@ fn outcomes(run: &Run, allow_unfinished: bool) -> (Passage, Vec<Outcome>) {
 fn reasons_for_caution_with_the_base_are_those_of_the_ratio() {
     let mut run = sound();
     run.steps.truncate(1);
-    run.steps[0].systems[0].slices[1].marks.push(Mark::Swapped { pages: 70 });
+    run.steps[0].systems[0].slices[1].warnings.push(WarningKind::Swapped { pages: 70 });
     let analysis = Analysis::of(&run, 0.05);
-    assert!(analysis.steps[0].cells[1].marks.is_empty());
+    assert!(analysis.steps[0].cells[1].warnings.is_empty());
     let [text, comment, json, xml] = formats(&run).try_into().unwrap();
     for out in [&text, &comment] {
         assert!(out.contains("slower (a)") || out.contains("**slower** | (a)"), "{out}");

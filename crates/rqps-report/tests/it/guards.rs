@@ -1,8 +1,8 @@
 //! Reasons for caution that are seen in the blocks of a step: levels, drift, stalls; percentiles that
 //! blocks cannot carry.
 
-use rqps_model::{Mark, Run, Schedule, Slice, StepKind, StepOutcome};
-use rqps_report::analysis::FootnoteKind;
+use rqps_model::{Run, Schedule, Slice, StepKind, StepOutcome, WarningKind};
+use rqps_report::warning;
 use rqps_report::{Analysis, csv, html, json};
 
 use crate::blocks_fixture::{Wanted, around, reads, run};
@@ -16,13 +16,10 @@ fn update(logs: &[f64]) -> Run {
 }
 
 /// The details of the candidate's marks of one kind.
-fn marks(run: &Run, kind: &FootnoteKind, system_idx: usize) -> Vec<String> {
+fn details(run: &Run, key: &str, system_idx: usize) -> Vec<String> {
     let analysis = Analysis::of(run, 0.05);
-    let Some(at) = analysis.footnotes.iter().position(|note| note.kind == *kind) else {
-        return Vec::new();
-    };
-    let marks = &analysis.steps[0].cells[system_idx].marks;
-    marks.iter().filter(|m| m.footnote_idx == at).map(|m| m.detail.clone()).collect()
+    let warnings = &analysis.steps[0].cells[system_idx].warnings;
+    warnings.iter().filter(|own| own.kind.key() == key).map(warning::detail).collect()
 }
 
 fn slices(run: &mut Run, system_idx: usize) -> &mut Vec<Slice> {
@@ -63,7 +60,7 @@ fn slices_that_are_missing_are_counted_over_all_starts() {
         system.outcome = StepOutcome::Pending;
     }
     run.steps.push(second);
-    assert_eq!(marks(&run, &FootnoteKind::Incomplete, 1), ["12 of 24"]);
+    assert_eq!(details(&run, "incomplete", 1), ["12 of 24"]);
 }
 
 #[test]
@@ -82,15 +79,15 @@ fn small_shares_of_other_processes_are_told_of_all_slices_together() {
             (usage.host.cpu_steal_ns, usage.host.n_cpus) = (0, 2);
             assert_eq!(usage.others_pct(), None, "no slice tells it alone");
         }
-        marks(&run, &FootnoteKind::OtherProcesses, 1)
+        details(&run, "other-processes", 1)
     };
     assert_eq!(with_others(&[100]), ["5% of all CPU time"]);
     // Ticks that came too often in one slice came too seldom in the next.
     assert_eq!(with_others(&[130, 0]), Vec::<String>::new());
     // One that is marked is told of, with how many there are.
-    slices(&mut run, 1)[3].marks.push(Mark::OtherProcesses { pct: 30 });
+    slices(&mut run, 1)[3].warnings.push(WarningKind::OtherProcesses { pct: 30 });
     assert_eq!(
-        marks(&run, &FootnoteKind::OtherProcesses, 1),
+        details(&run, "other-processes", 1),
         ["up to 30% of all CPU time in 1 of 12 slices"]
     );
 }
@@ -101,26 +98,26 @@ fn stalls_of_one_side_are_told_with_whose_they_were() {
     for slice in slices(&mut run, 1) {
         stall(slice, 5);
     }
-    let detail = marks(&run, &FootnoteKind::Stalls, 1);
+    let detail = details(&run, "stalls", 1);
     assert_eq!(detail.len(), 1);
     assert!(
         detail[0].contains("stalls of this system; the host's counters show no cause"),
         "{detail:?}"
     );
-    assert!(marks(&run, &FootnoteKind::Stalls, 0).is_empty());
+    assert!(details(&run, "stalls", 0).is_empty());
     // The same with CPU that went elsewhere in the candidate's turns.
     for (system_idx, steal_ns) in [(0, 1_000_000), (1, 300_000_000)] {
         for slice in slices(&mut run, system_idx) {
             slice.usage.host.cpu_steal_ns = steal_ns;
         }
     }
-    let detail = marks(&run, &FootnoteKind::Stalls, 1);
+    let detail = details(&run, "stalls", 1);
     assert!(detail[0].contains("the host's: steal took"), "{detail:?}");
     // Both sides stalled alike: no finding.
     for slice in slices(&mut run, 0) {
         stall(slice, 5);
     }
-    assert!(marks(&run, &FootnoteKind::Stalls, 1).is_empty());
+    assert!(details(&run, "stalls", 1).is_empty());
 }
 
 #[test]
@@ -137,7 +134,7 @@ fn stalls_over_several_starts_stand_beside_the_ratio_of_the_cell() {
     // A fifth of the windows lost nine tenths; the mean of starts is -0.1, that of blocks -0.06.
     let found = rqps(&run).point;
     assert!((found.ln() - (0.82_f64.ln() - 0.1)).abs() < 0.01, "{found}");
-    let detail = marks(&run, &FootnoteKind::Stalls, 1);
+    let detail = details(&run, "stalls", 1);
     let average: f64 = detail[0].split(' ').next().unwrap().parse().unwrap();
     assert!((average - found).abs() < 0.0051, "{detail:?} {found}");
 }
@@ -155,7 +152,7 @@ fn one_by_one(logs: &[f64]) -> Run {
 #[test]
 fn stalls_are_told_of_systems_measured_one_after_the_other() {
     let mut run = one_by_one(&around(0.0, 0.005, 6));
-    let told = |run: &Run| marks(run, &FootnoteKind::Stalls, 1);
+    let told = |run: &Run| details(run, "stalls", 1);
     assert_eq!(told(&run), Vec::<String>::new());
     slices(&mut run, 1).iter_mut().for_each(|slice| stall(slice, 5));
     let words = "stalls of this system; the host's counters show no cause";
@@ -166,7 +163,7 @@ fn stalls_are_told_of_systems_measured_one_after_the_other() {
     let found = told(&run);
     assert!(found[0].contains("the host's: steal took"), "{found:?}");
     assert!(found[0].ends_with(" in the worst slices, 0% in the other's"), "{found:?}");
-    assert!(marks(&run, &FootnoteKind::Stalls, 0).is_empty());
+    assert!(details(&run, "stalls", 0).is_empty());
     // Fewer than four on a side tell nothing.
     slices(&mut run, 0).truncate(3);
     assert_eq!(told(&run), Vec::<String>::new());
@@ -181,7 +178,7 @@ fn few_slices_tell_of_a_drift_by_their_parts() {
             *count -= *count * 3 * nth / 4000;
         }
     }
-    let told = |run: &Run, system_idx| marks(run, &FootnoteKind::Drift, system_idx);
+    let told = |run: &Run, system_idx| details(run, "drift", system_idx);
     let found = told(&run, 1);
     assert!(found.len() == 1 && found[0].starts_with("figure 0.7"), "{found:?}");
     assert_eq!(told(&run, 0), Vec::<String>::new());
@@ -204,7 +201,7 @@ fn background_work_that_begins_within_a_step_is_told() {
             let server = slice.usage.server.as_mut().unwrap();
             server.cpu_total_ns = 1_000_000_000 + of(at) * 1_000_000;
         }
-        marks(&run, &FootnoteKind::BackgroundBegan, 1)
+        details(&run, "background-began", 1)
     };
     let told = ["up to 10% of the host's CPU time in 7 of 12 blocks"];
     assert_eq!(with_others(&|at| if at < 5 { 20 } else { 400 }), told);
@@ -219,7 +216,7 @@ fn background_work_that_begins_within_a_step_is_told() {
             let server = slice.usage.server.as_mut().unwrap();
             server.write_bytes = if at == 6 { 3 << 20 } else { 4096 };
         }
-        marks(run, &FootnoteKind::BackgroundBegan, 1)
+        details(run, "background-began", 1)
     };
     assert_eq!(written(&mut run), ["up to 3.0 MB written in 1 of 12 blocks"]);
     assert_eq!(written(&mut update(&around(0.0, 0.005, 12))), nothing);
@@ -234,9 +231,9 @@ fn two_levels_are_told_of_the_system_that_has_them() {
             *count = if at % 2 == 0 { 140 } else { 240 } + *count % 5;
         }
     }
-    let detail = marks(&run, &FootnoteKind::TwoLevels, 1);
+    let detail = details(&run, "two-levels", 1);
     assert_eq!(detail, ["7102 and 12094/s, 50% of the windows at the lower"]);
-    assert!(marks(&run, &FootnoteKind::TwoLevels, 0).is_empty());
+    assert!(details(&run, "two-levels", 0).is_empty());
 }
 
 #[test]
@@ -250,8 +247,8 @@ fn two_levels_that_systems_are_at_together_are_the_hosts() {
             }
         }
     };
-    let host = |run: &Run, idx| marks(run, &FootnoteKind::HostLevels, idx);
-    let own = |run: &Run, idx| marks(run, &FootnoteKind::TwoLevels, idx);
+    let host = |run: &Run, idx| details(run, "host-levels", idx);
+    let own = |run: &Run, idx| details(run, "two-levels", idx);
     let mut run = update(&around(0.0, 0.005, 12));
     set(&mut run, 0, 140, 0);
     set(&mut run, 1, 120, 0);
@@ -301,12 +298,12 @@ fn drift_is_told_of_figures_and_of_ratios() {
     let logs: Vec<f64> =
         around(0.0, 0.005, 16).iter().zip(0..).map(|(l, i)| l - 0.02 * f64::from(i)).collect();
     let run = update(&logs);
-    let detail = marks(&run, &FootnoteKind::Drift, 1);
+    let detail = details(&run, "drift", 1);
     assert!(
         detail[0].starts_with("figure 0.740 [") && detail[0].contains("; rQPS 0.740 ["),
         "{detail:?}"
     );
-    assert!(marks(&run, &FootnoteKind::Drift, 0).is_empty());
+    assert!(details(&run, "drift", 0).is_empty());
     // A drift that both share leaves the ratio alone.
     let mut run = update(&around(0.0, 0.005, 16));
     for system_idx in [0, 1] {
@@ -316,7 +313,7 @@ fn drift_is_told_of_figures_and_of_ratios() {
         }
     }
     for system_idx in [0, 1] {
-        let detail = marks(&run, &FootnoteKind::Drift, system_idx);
+        let detail = details(&run, "drift", system_idx);
         assert!(detail[0].starts_with("figure 0.8") && !detail[0].contains("rQPS"), "{detail:?}");
     }
 }
@@ -389,12 +386,12 @@ fn blocks_of_a_disturbed_host_are_left_out_of_ratios() {
     // What hits one side alone may be that side's doing.
     (3..7).for_each(|at| steal(&mut run, 1, at, 40));
     assert_eq!(rqps(&run), wide);
-    assert_eq!(marks(&run, &FootnoteKind::LeftOut, 1), Vec::<String>::new());
+    assert_eq!(details(&run, "blocks-excluded", 1), Vec::<String>::new());
     (3..7).for_each(|at| steal(&mut run, 0, at, 20));
     let narrow = rqps(&run);
     assert!(narrow.n == 20 && narrow.interval.unwrap().1 < 1.01, "{narrow:?}");
     let told = "4 of 24 blocks, in which up to 40% of the CPU time that was wanted was not had";
-    assert_eq!(marks(&run, &FootnoteKind::LeftOut, 1), [told]);
+    assert_eq!(details(&run, "blocks-excluded", 1), [told]);
     let analysis = Analysis::of(&run, 0.05);
     let comparison = analysis.steps[0].cells[1].comparison.as_ref().unwrap();
     assert_eq!(comparison.server_cpu.as_ref().unwrap().estimate().n, 20);
@@ -410,12 +407,12 @@ fn blocks_in_which_nobody_measured_are_left_out_of_ratios() {
     let mut run = update(&logs);
     assert_eq!(rqps(&run).n, 24);
     for side in [0, 1] {
-        slices(&mut run, side)[5].marks.push(Mark::Paused { seconds: 40 });
+        slices(&mut run, side)[5].warnings.push(WarningKind::Paused { seconds: 40 });
     }
     let narrow = rqps(&run);
     assert!(narrow.n == 23 && narrow.interval.unwrap().0 > 0.99, "{narrow:?}");
-    assert_eq!(marks(&run, &FootnoteKind::Paused, 1), ["1 of 24 slices, up to 40 s"]);
-    assert_eq!(marks(&run, &FootnoteKind::LeftOut, 1), Vec::<String>::new());
+    assert_eq!(details(&run, "paused", 1), ["1 of 24 slices, up to 40 s"]);
+    assert_eq!(details(&run, "blocks-excluded", 1), Vec::<String>::new());
     // One in which nothing was done takes the ratio away unless it is left out, and it is told so then only.
     let says_none = |run: &Run| {
         let told = Analysis::of(run, 0.05).not_measured;
@@ -441,7 +438,7 @@ fn nothing_is_left_out_where_that_would_move_the_ratio() {
     let (low, high) = whole.interval.unwrap();
     assert!(low > 0.85 && high < 1.0, "{whole:?}");
     assert_eq!(rqps(&run), whole);
-    assert_eq!(marks(&run, &FootnoteKind::LeftOut, 1), Vec::<String>::new());
+    assert_eq!(details(&run, "blocks-excluded", 1), Vec::<String>::new());
 }
 
 #[test]
@@ -481,7 +478,7 @@ fn of_a_host_that_is_disturbed_for_long_nothing_is_left_out() {
     assert_eq!(rqps(&run), whole);
     // Eight blocks must stay.
     let mut run = update(&around(0.0, 0.005, 9));
-    let left = |run: &Run| marks(run, &FootnoteKind::LeftOut, 1).len();
+    let left = |run: &Run| details(run, "blocks-excluded", 1).len();
     [0, 1].into_iter().for_each(|side| steal(&mut run, side, 0, 40));
     assert_eq!((left(&run), rqps(&run).n), (1, 8));
     [0, 1].into_iter().for_each(|side| steal(&mut run, side, 1, 40));

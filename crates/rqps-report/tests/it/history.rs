@@ -76,8 +76,12 @@ fn every_format_of_a_history_by_version() {
     other.host = Host { hostname: "bench2".to_owned(), ..fixture::host() };
     runs.push(other);
     let left = "dirty pages".to_owned();
-    runs[2].steps[1].systems[1].slices[0].marks.push(rqps_model::Mark::NotSettled { left });
-    runs[1].steps[1].systems[0].slices[0].marks.push(rqps_model::Mark::Swapped { pages: 9 });
+    runs[2].steps[1].systems[1].slices[0]
+        .warnings
+        .push(rqps_model::WarningKind::NotSettled { left });
+    runs[1].steps[1].systems[0].slices[0]
+        .warnings
+        .push(rqps_model::WarningKind::Swapped { pages: 9 });
     for run in [0, 2] {
         runs[run].host.kernel = "6.5.0-14-generic".to_owned();
     }
@@ -356,10 +360,10 @@ fn a_change_with_another_kernel_or_schedule_says_so() {
 }
 
 #[test]
-fn a_system_with_a_handicap_is_another() {
-    let of = |day: i64, handicap_bp: u32| {
+fn a_system_with_a_injected_slowdown_is_another() {
+    let of = |day: i64, injected_slowdown_bp: u32| {
         let mut systems = vec![system(Dbms::Mariadb, "10.11.5"), system(Dbms::Mariadb, "11.4.5")];
-        systems[1].spec.variant.handicap_bp = handicap_bp;
+        systems[1].spec.variant.injected_slowdown_bp = injected_slowdown_bp;
         run(day, systems, &[("scan", &[9_000.0, 8_900.0])])
     };
     let lines = |order: Order| {
@@ -370,11 +374,15 @@ fn a_system_with_a_handicap_is_another() {
     };
     assert_eq!(
         lines(Order::Time),
-        ["ma110405.small", "ma110405.small, handicap 5%", "ma110405.small, handicap 5.04%"]
+        [
+            "ma110405.small",
+            "ma110405.small, injected slowdown 5%",
+            "ma110405.small, injected slowdown 5.04%"
+        ]
     );
     let by_version = lines(Order::Version);
     assert!(
-        by_version.contains(&"MariaDB, innodb, small, handicap 5%".to_owned()),
+        by_version.contains(&"MariaDB, innodb, small, injected slowdown 5%".to_owned()),
         "{by_version:?}"
     );
 }
@@ -382,7 +390,9 @@ fn a_system_with_a_handicap_is_another() {
 #[test]
 fn reasons_for_caution_with_the_base_are_those_of_the_point() {
     let mut runs = versions();
-    runs[4].steps[0].systems[0].slices[2].marks.push(rqps_model::Mark::Swapped { pages: 9 });
+    runs[4].steps[0].systems[0].slices[2]
+        .warnings
+        .push(rqps_model::WarningKind::Swapped { pages: 9 });
     let history = History::of(runs, choice()).unwrap();
     let marked: Vec<(&str, String)> = history.series[0]
         .points

@@ -2,10 +2,10 @@
 
 use expect_test::expect_file;
 use proptest::prelude::*;
-use rqps_model::slice::ErrorCount;
-use rqps_model::{Mark, Role, Run, Verdict};
+use rqps_model::ErrorCount;
+use rqps_model::{Role, Run, Verdict, WarningKind};
 use rqps_report::analysis::{Bar, CellState, Level};
-use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, text};
+use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, text, warning};
 
 use crate::insert_fixture::{in_turns, run};
 use crate::readable::readable;
@@ -78,7 +78,7 @@ fn a_failed_rate_has_no_verdict() {
     let step = &analysis.steps[at(&run, "qr1000")];
     for cell in &step.cells[..2] {
         assert!(cell.verdict.is_none() && cell.is_barred() && !cell.failed_sla());
-        let note = &analysis.footnotes[cell.marks.last().unwrap().footnote_idx];
+        let note = &analysis.footnotes[cell.warnings.last().unwrap().footnote_idx];
         assert_eq!(note.kind.key(), "sla-failed-on-base");
     }
 }
@@ -91,16 +91,16 @@ fn errors_and_missed_starts_of_every_client_are_footnotes() {
     let error = |code: &str, n| ErrorCount { code: code.to_owned(), n };
     slice.errors = vec![error("1213", 1)];
     slice.streams[0].errors = vec![error("1213", 2), error("1205", 4)];
-    slice.marks = vec![Mark::Errors { n: 7 }, Mark::RateMissed { n_missed: 3 }];
+    slice.warnings = vec![
+        WarningKind::Errors { n: 7, by_code: Vec::new() },
+        WarningKind::RateMissed { n_missed: 3 },
+    ];
     let analysis = Analysis::of(&run, 0.05);
     let cell = &analysis.steps[qr].cells[1];
-    let notes: Vec<(&str, &str)> = cell
-        .marks
-        .iter()
-        .map(|m| (analysis.footnotes[m.footnote_idx].kind.key(), m.detail.as_str()))
-        .collect();
+    let told: Vec<(&str, String)> =
+        cell.warnings.iter().map(|own| (own.kind.key(), warning::detail(own))).collect();
     let expected = [("errors", "7 errors: 1213 x3, 1205 x4"), ("rate-missed", "3 starts missed")];
-    assert_eq!(notes, expected);
+    assert_eq!(told, expected.map(|(key, detail)| (key, detail.to_owned())));
     assert_eq!(cell.totals.n_errors, 7);
 }
 
@@ -154,8 +154,8 @@ fn trends_checks_and_debt_are_told() {
     let run = run();
     let analysis = Analysis::of(&run, 0.05);
     let keys = |step: &str, idx: usize| -> Vec<&str> {
-        let marks = &analysis.steps[at(&run, step)].cells[idx].marks;
-        marks.iter().map(|m| analysis.footnotes[m.footnote_idx].kind.key()).collect()
+        let warnings = &analysis.steps[at(&run, step)].cells[idx].warnings;
+        warnings.iter().map(|own| own.kind.key()).collect()
     };
     assert_eq!(keys("l.i1", 0), ["trend"]);
     assert!(keys("l.i1", 1).is_empty());

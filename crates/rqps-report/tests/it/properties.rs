@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rqps_model::run::SystemStep;
-use rqps_model::{Group, Incident, Mark, Run, StepKind, StepOutcome};
+use rqps_model::{Group, Run, Scope, StepKind, StepOutcome, Warning, WarningKind};
 use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, post, text};
 
 use crate::fixture;
@@ -42,8 +42,9 @@ pub(crate) fn hostile(text: &str) -> Run {
         system.session.insert(next(), next());
         system.version = None;
     }
-    for system in [None, Some(0)] {
-        run.incidents.push(Incident { at_unix_ms: 1, system, what: next() });
+    for scope in [Scope::Run, Scope::System(0)] {
+        let kind = WarningKind::RunEnded { reason: next() };
+        run.warnings.push(Warning { at_unix_ms: Some(1), scope, kind });
     }
     for step in &mut run.steps {
         (step.info.name, step.info.family, step.info.what) = (next(), next(), next());
@@ -52,8 +53,8 @@ pub(crate) fn hostile(text: &str) -> Run {
                 *reason = next();
             }
             for slice in &mut system.slices {
-                slice.marks.push(Mark::Note { text: next() });
-                slice.marks.push(Mark::NotSettled { left: next() });
+                slice.warnings.push(WarningKind::ImportedFault { text: next() });
+                slice.warnings.push(WarningKind::NotSettled { left: next() });
                 slice.errors.push(rqps_model::ErrorCount { code: next(), n: 1 });
             }
         }

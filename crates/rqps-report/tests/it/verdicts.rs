@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use rqps_model::run::Check;
 use rqps_model::slice::Lateness;
-use rqps_model::{Run, Schedule, StepKind, Verdict};
+use rqps_model::{Run, Schedule, StepKind, Verdict, WarningKind};
 use rqps_report::analysis::{Bar, Cell, Settle};
 use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, text};
 
@@ -260,10 +260,13 @@ fn a_sequential_run_with_restarts_has_one_ratio_a_start() {
     let half = 4.302_652_7 * 0.02 / 3.0_f64.sqrt();
     assert_eq!(ratio.n, 3);
     assert!((ratio.interval.unwrap().1.ln() + 0.1 - half).abs() < 1e-4);
-    assert!(cell.marks.is_empty(), "8 slices on each of 3 starts are all that were planned");
+    assert!(cell.warnings.is_empty(), "8 slices on each of 3 starts are all that were planned");
     run.steps[4].systems[1].slices.truncate(7);
     let analysis = Analysis::of(&run, 0.05);
-    assert_eq!(analysis.steps[0].cells[1].marks[0].detail, "23 of 24");
+    assert_eq!(
+        analysis.steps[0].cells[1].warnings[0].kind,
+        WarningKind::Incomplete { n: 23, n_planned: Some(24) }
+    );
 }
 
 #[test]

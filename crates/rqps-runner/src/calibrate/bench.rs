@@ -164,10 +164,10 @@ impl<'a> Bench<'a> {
         all
     }
 
-    /// Gives the second side a handicap, basis points.
-    pub(super) fn slow_down(&mut self, handicap_bp: u32) {
+    /// Gives the second side an injected slowdown, basis points.
+    pub(super) fn slow_down(&mut self, injected_slowdown_bp: u32) {
         if let Some(up) = self.ups.last_mut() {
-            up.slow_down(handicap_bp);
+            up.slow_down(injected_slowdown_bp);
         }
     }
 

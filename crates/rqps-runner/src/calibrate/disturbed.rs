@@ -1,9 +1,9 @@
-//! What disturbed a calibration: the marks of its slices that the host is to blame for, by kind.
+//! What disturbed a calibration: the warnings of its slices that the host is to blame for, by kind.
 
 use std::mem::discriminant;
 
 use rqps_model::calibration::Disturbance;
-use rqps_model::{Calibration, Mark, Slice};
+use rqps_model::{Calibration, Slice, WarningKind};
 
 /// Slices so far, and what disturbed them.
 #[derive(Debug, Default)]
@@ -16,38 +16,30 @@ impl Disturbed {
     /// Counts a slice.
     pub(super) fn add(&mut self, slice: &Slice) {
         self.n_slices += 1;
-        for mark in slice.marks.iter().filter(|mark| badness(mark).is_some()) {
-            let is_it = |d: &&mut Disturbance| discriminant(&d.mark) == discriminant(mark);
+        for warning in slice.warnings.iter().filter(|warning| badness(warning).is_some()) {
+            let is_it = |d: &&mut Disturbance| discriminant(&d.kind) == discriminant(warning);
             match self.all.iter_mut().find(is_it) {
                 Some(known) => {
                     known.n += 1;
-                    if badness(mark) > badness(&known.mark) {
-                        known.mark = mark.clone();
+                    if badness(warning) > badness(&known.kind) {
+                        known.kind = warning.clone();
                     }
                 }
-                None => self.all.push(Disturbance { mark: mark.clone(), n: 1 }),
+                None => self.all.push(Disturbance { kind: warning.clone(), n: 1 }),
             }
         }
     }
 }
 
-/// How bad what the host did is, among marks of its kind; `None` for what a host does not do.
-fn badness(mark: &Mark) -> Option<u64> {
-    match mark {
-        Mark::Steal { pct } | Mark::OtherProcesses { pct } => Some(u64::from(*pct)),
-        Mark::Swapped { pages } => Some(*pages),
-        Mark::Throttled { n } => Some(*n),
-        Mark::FrequencyChanged { pct } => Some(u64::from(100_u32.saturating_sub(*pct))),
-        Mark::Paused { seconds } => Some(u64::from(*seconds)),
-        Mark::Errors { .. }
-        | Mark::Failed { .. }
-        | Mark::ClientBound { .. }
-        | Mark::NotSettled { .. }
-        | Mark::RateMissed { .. }
-        | Mark::Colder { .. }
-        | Mark::Handicapped { .. }
-        | Mark::Resumed
-        | Mark::Note { .. } => None,
+/// How bad what the host did is, among warnings of its kind; `None` for what a host does not do.
+fn badness(warning: &WarningKind) -> Option<u64> {
+    match warning {
+        WarningKind::Steal { pct } | WarningKind::OtherProcesses { pct } => Some(u64::from(*pct)),
+        WarningKind::Swapped { pages } => Some(*pages),
+        WarningKind::Throttled { n } => Some(*n),
+        WarningKind::FrequencyChanged { pct } => Some(u64::from(100_u32.saturating_sub(*pct))),
+        WarningKind::Paused { seconds } => Some(u64::from(*seconds)),
+        _ => None,
     }
 }
 
@@ -57,21 +49,25 @@ pub fn disturbed(found: &Calibration) -> Option<String> {
     let parts: Vec<String> = found
         .disturbed_by()
         .into_iter()
-        .map(|Disturbance { mark, n }| format!("{} in {n}", words(mark)))
+        .map(|Disturbance { kind, n }| format!("{} in {n}", words(kind)))
         .collect();
     (!parts.is_empty()).then(|| format!("{} of {} slices", parts.join(", "), found.n_slices))
 }
 
-fn words(mark: &Mark) -> String {
-    match mark {
-        Mark::Steal { pct } => format!("the hypervisor took up to {pct}% of the CPU time"),
-        Mark::OtherProcesses { pct } => {
+fn words(warning: &WarningKind) -> String {
+    match warning {
+        WarningKind::Steal { pct } => format!("the hypervisor took up to {pct}% of the CPU time"),
+        WarningKind::OtherProcesses { pct } => {
             format!("other processes took up to {pct}% of the CPU time")
         }
-        Mark::Paused { seconds } => format!("rqps or its host did not run for up to {seconds} s"),
-        Mark::Swapped { .. } => "pages were swapped".to_owned(),
-        Mark::Throttled { .. } => "hot CPUs were slowed down".to_owned(),
-        Mark::FrequencyChanged { pct } => format!("CPUs ran at down to {pct}% of their frequency"),
+        WarningKind::Paused { seconds } => {
+            format!("rqps or its host did not run for up to {seconds} s")
+        }
+        WarningKind::Swapped { .. } => "pages were swapped".to_owned(),
+        WarningKind::Throttled { .. } => "hot CPUs were slowed down".to_owned(),
+        WarningKind::FrequencyChanged { pct } => {
+            format!("CPUs ran at down to {pct}% of their frequency")
+        }
         other => format!("{other:?}"),
     }
 }
@@ -89,24 +85,25 @@ mod tests {
         };
         let tally = rqps_load::Tally::for_order(&order);
         let slice =
-            |marks| crate::engine::window::slice_of(&tally, 0, 1, Default::default(), marks);
+            |warnings| crate::engine::window::slice_of(&tally, 0, 1, Default::default(), warnings);
         let mut disturbed = Disturbed::default();
-        let others = |pct| Mark::OtherProcesses { pct };
-        for marks in [
-            vec![others(4), Mark::ClientBound { pct: 90 }],
-            vec![others(31), Mark::Swapped { pages: 2 }],
-            vec![others(12), Mark::FrequencyChanged { pct: 70 }],
-            vec![Mark::FrequencyChanged { pct: 60 }],
-            vec![Mark::Note { text: "x".to_owned() }],
+        let others = |pct| WarningKind::OtherProcesses { pct };
+        for warnings in [
+            vec![others(4), WarningKind::ClientBound { pct: 90 }],
+            vec![others(31), WarningKind::Swapped { pages: 2 }],
+            vec![others(12), WarningKind::FrequencyChanged { pct: 70 }],
+            vec![WarningKind::FrequencyChanged { pct: 60 }],
+            vec![WarningKind::Resumed],
         ] {
-            disturbed.add(&slice(marks));
+            disturbed.add(&slice(warnings));
         }
         assert_eq!(disturbed.n_slices, 5);
-        let found: Vec<(Mark, u32)> = disturbed.all.iter().map(|d| (d.mark.clone(), d.n)).collect();
+        let found: Vec<(WarningKind, u32)> =
+            disturbed.all.iter().map(|d| (d.kind.clone(), d.n)).collect();
         let expected = [
             (others(31), 3),
-            (Mark::Swapped { pages: 2 }, 1),
-            (Mark::FrequencyChanged { pct: 60 }, 2),
+            (WarningKind::Swapped { pages: 2 }, 1),
+            (WarningKind::FrequencyChanged { pct: 60 }, 2),
         ];
         assert_eq!(found, expected);
     }

@@ -154,7 +154,7 @@ fn geometric_mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     Some((logs.iter().sum::<f64>() / logs.len() as f64).exp())
 }
 
-/// How often a handicap was found, and called so; `None` when nothing was measured.
+/// How often an injected slowdown was found, and called so; `None` when nothing was measured.
 pub(super) fn power(step: &str, clients: u32, percent: u32, looks: &[Sides]) -> Option<Power> {
     let (mut n_found, mut n_judged, mut n_judged_at_half) = (0, 0, 0);
     let mut logs = Vec::new();
@@ -162,7 +162,7 @@ pub(super) fn power(step: &str, clients: u32, percent: u32, looks: &[Sides]) -> 
         let estimate = paired_test(&figures(base), &figures(other))?.estimate;
         let (low, high) = estimate.interval?;
         let is_found = if percent > 0 { high < 1.0 } else { high < 1.0 || low > 1.0 };
-        // Without a handicap whatever is called different is called so falsely.
+        // Without an injected slowdown whatever is called different is called so falsely.
         let is_called = |bound| match verdict(&estimate, bound) {
             Verdict::Slower => true,
             Verdict::Faster => percent == 0,
@@ -176,7 +176,7 @@ pub(super) fn power(step: &str, clients: u32, percent: u32, looks: &[Sides]) -> 
     Some(Power {
         step: step.to_owned(),
         clients,
-        handicap_pct: f64::from(percent),
+        injected_slowdown_pct: f64::from(percent),
         n: u32::try_from(looks.len()).unwrap_or(u32::MAX),
         n_found,
         n_judged: Some(n_judged),

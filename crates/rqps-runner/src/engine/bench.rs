@@ -28,5 +28,5 @@ pub(crate) struct Bench<'a> {
     /// How long it is waited for.
     pub(crate) patience: Patience,
     /// The share of the measured time in which its threads are stopped.
-    pub(crate) handicap: f64,
+    pub(crate) injected_slowdown: f64,
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use rqps_load::{ClientPoolError, Control, Edge, Live, Order, Pace, Stop, Tally, Turn};
-use rqps_model::{Mark, Sample, Usage};
+use rqps_model::{Sample, Usage, WarningKind};
 use rqps_sample::End;
 use rqps_store::unix_ms;
 
@@ -92,7 +92,7 @@ impl Blocks<'_, '_> {
             // Rows that were inserted stay: such a block is not measured once more.
             let verdict = match self.planned.job {
                 Job::File { .. } => heartbeat.verdict(),
-                Job::Insert { .. } => Verdict::Keep(heartbeat.mark()),
+                Job::Insert { .. } => Verdict::Keep(heartbeat.warning()),
             };
             match verdict {
                 Verdict::Again(seconds) => {
@@ -101,8 +101,8 @@ impl Blocks<'_, '_> {
                     observer.tell(Event::Note(&told));
                     continue;
                 }
-                Verdict::Keep(mark) => {
-                    block.iter_mut().for_each(|(_, slice)| slice.marks.extend(mark.clone()));
+                Verdict::Keep(warning) => {
+                    block.iter_mut().for_each(|(_, slice)| slice.warnings.extend(warning.clone()));
                 }
             }
             done.n_blocks += 1;
@@ -187,7 +187,7 @@ impl Blocks<'_, '_> {
             let mut slice = closed.map_err(|error| Broken::System(lane.system, error))?;
             (slice.n_rounds, slice.whole_operations) = (n_rounds, whole_operations);
             if self.waiting.gave_up() {
-                slice.marks.push(Mark::Note { text: crate::engine::waiting::RAN_ON.to_owned() });
+                slice.warnings.push(WarningKind::WaitingNotStopped);
             }
             block.push((lane.system, slice));
         }
@@ -237,7 +237,7 @@ impl Blocks<'_, '_> {
         let result = self.run_clients(at.lane, Some(at.block), &orders, &mut edge, observer);
         let Lane { system, clients, .. } = &self.lanes[at.lane];
         let failed = |error| Broken::System(*system, error);
-        let ended = clients.end_handicap();
+        let ended = clients.end_injected_slowdown();
         // A server that has died is the reason of both, and the clients say so.
         let tallies = result?;
         ended.map_err(failed)?;
@@ -265,7 +265,7 @@ impl Blocks<'_, '_> {
         Ok(0)
     }
 
-    /// Runs a system's clients, with its handicap where what they do is counted.
+    /// Runs a system's clients, with its injected slowdown where what they do is counted.
     fn run_clients(
         &mut self,
         lane: usize,
@@ -278,10 +278,11 @@ impl Blocks<'_, '_> {
         let is_timed = matches!(self.cut, Cut::Timed(_));
         let Self { lanes, waiting, interrupt, .. } = self;
         let Lane { system, clients, .. } = &mut lanes[lane];
-        let (system, handicap) = (*system, clients.handicap.as_ref().filter(|_| block.is_some()));
+        let (system, injected_slowdown) =
+            (*system, clients.injected_slowdown.as_ref().filter(|_| block.is_some()));
         let mut both = |at| {
             edge(at);
-            handicap.iter().for_each(|handicap| handicap.edge(at));
+            injected_slowdown.iter().for_each(|injected_slowdown| injected_slowdown.edge(at));
         };
         let mut before: Option<Live> = None;
         let result = clients.pool.run_roles(orders, &mut both, &mut |live| {

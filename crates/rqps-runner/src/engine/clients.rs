@@ -13,7 +13,7 @@ use rqps_workload::insert::{Pair, Schema};
 use rqps_workload::{Program, SysbenchWorker};
 
 use crate::engine::bench::Bench;
-use crate::engine::handicap::{Handicap, Served};
+use crate::engine::injected_slowdown::{InjectedSlowdown, Served};
 use crate::plan::placement;
 use crate::plan::seed::mix;
 use crate::plan::steps::PlannedStep;
@@ -26,7 +26,7 @@ pub(crate) struct StepClients {
     /// One for each role, in the order of their numbers; the first one's work is the step's figure.
     pub(crate) roles: Vec<RoleSpec>,
     /// What stops the threads that serve them now and then.
-    pub(crate) handicap: Option<Handicap>,
+    pub(crate) injected_slowdown: Option<InjectedSlowdown>,
     /// Where the threads of the server are.
     pub(crate) placed: Placed,
     /// The threads that serve them, where that is known; PostgreSQL's processes.
@@ -96,8 +96,8 @@ impl StepClients {
     }
 
     /// Ends what stops the threads that serve them, until the next slice.
-    pub(crate) fn end_handicap(&self) -> Result<()> {
-        self.handicap.as_ref().map_or(Ok(()), Handicap::end)
+    pub(crate) fn end_injected_slowdown(&self) -> Result<()> {
+        self.injected_slowdown.as_ref().map_or(Ok(()), InjectedSlowdown::end)
     }
 
     /// Whether all go as fast as they can.
@@ -146,7 +146,7 @@ fn clients_of(
         members.push(member);
         served.push(by);
     }
-    let handicap = Handicap::of(bench, &served, seed)?;
+    let injected_slowdown = InjectedSlowdown::of(bench, &served, seed)?;
     let placed = Placed::of(bench, planned.placement, &served);
     let pool = ClientPool::of_steps(members)?;
     watch(bench, &served, &pool);
@@ -154,7 +154,7 @@ fn clients_of(
     let (_, _, events_per_s) = planned.of_file()?;
     let roles =
         vec![RoleSpec { role: None, clients: planned.clients, events_per_s, rows_per_s: None }];
-    Ok(StepClients { pool, roles, handicap, placed, serving, pairs: Vec::new() })
+    Ok(StepClients { pool, roles, injected_slowdown, placed, serving, pairs: Vec::new() })
 }
 
 /// Has the samplers tell what threads that serve clients, the first ones of the client pool, and these clients' own
@@ -197,12 +197,12 @@ pub(crate) fn connect(
     let is_paired = placement == Placement::Paired;
     let mut served = Served { cpus, thread: None };
     if let Some(pid) = bench.server_pid
-        && (is_paired || bench.handicap > 0.0)
+        && (is_paired || bench.injected_slowdown > 0.0)
     {
         let doing = if is_paired {
             "place the server's thread (placement = \"free\" does without)"
         } else {
-            "find the server's thread, which the handicap stops"
+            "find the server's thread, which the injected slowdown stops"
         };
         let tid = threads::thread_of(bench.dbms, pid, &mut connection).context(doing)?;
         if is_paired {

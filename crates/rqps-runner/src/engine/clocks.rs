@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use nix::time::{ClockId, clock_gettime};
-use rqps_model::Mark;
+use rqps_model::WarningKind;
 
 /// How far the wall clock may go apart from the others in a block without having been set: it is corrected
 /// by up to 500 parts in a million (adjtimex(2)), and three reads of clocks are not one.
@@ -41,26 +41,29 @@ impl Clocks {
     }
 
     /// What happened to them between `before` and now.
-    pub(crate) fn since(self, before: Self) -> Vec<Mark> {
-        let mut marks = Vec::new();
-        let mut note = |text: String| marks.push(Mark::Note { text });
+    pub(crate) fn since(self, before: Self) -> Vec<WarningKind> {
+        let mut warnings = Vec::new();
         let passed = self.since_boot.saturating_sub(before.since_boot);
         let awake = self.awake.saturating_sub(before.awake);
         let asleep = passed.saturating_sub(awake);
         if asleep > SUSPENDED {
-            note(format!("the host was suspended for {:.1} s", asleep.as_secs_f64()));
+            warnings.push(WarningKind::HostSuspended { ms: whole_ms(asleep) });
         }
         let tolerated = LEAST.max(passed.mul_f64(DRIFT));
         let should_be = before.wall + passed;
         if self.wall > should_be + tolerated {
-            let by = (self.wall - should_be).as_secs_f64();
-            note(format!("the host's clock was set forward by {by:.1} s"));
+            let by_ms = whole_ms(self.wall - should_be).cast_signed();
+            warnings.push(WarningKind::ClockSet { by_ms });
         } else if self.wall + tolerated < should_be {
-            let by = (should_be - self.wall).as_secs_f64();
-            note(format!("the host's clock was set back by {by:.1} s"));
+            let by_ms = -whole_ms(should_be - self.wall).cast_signed();
+            warnings.push(WarningKind::ClockSet { by_ms });
         }
-        marks
+        warnings
     }
+}
+
+fn whole_ms(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -73,21 +76,13 @@ mod tests {
         Clocks { wall, awake, since_boot }
     }
 
-    fn notes(before: Clocks, now: Clocks) -> Vec<String> {
-        let text = |mark| match mark {
-            Mark::Note { text } => text,
-            other => panic!("{other:?}"),
-        };
-        now.since(before).into_iter().map(text).collect()
-    }
-
     #[test]
     fn clocks_that_agree_say_nothing() {
         let before = at(1e9, 500.0, 600.0);
-        assert!(notes(before, at(1e9 + 5.0, 505.0, 605.0)).is_empty());
+        assert!(at(1e9 + 5.0, 505.0, 605.0).since(before).is_empty());
         // Corrected by the most that a kernel does: half a second in a quarter of an hour.
-        assert!(notes(before, at(1e9 + 1000.5, 1500.0, 1600.0)).is_empty());
-        assert!(notes(before, at(1e9 + 4.9, 504.99, 605.0)).is_empty());
+        assert!(at(1e9 + 1000.5, 1500.0, 1600.0).since(before).is_empty());
+        assert!(at(1e9 + 4.9, 504.99, 605.0).since(before).is_empty());
         let now = Clocks::read().unwrap();
         assert!(Clocks::read().unwrap().since(now).is_empty());
     }
@@ -95,13 +90,13 @@ mod tests {
     #[test]
     fn a_clock_that_was_set_and_a_host_that_slept_are_told_apart() {
         let before = at(1e9, 500.0, 600.0);
-        let forward = notes(before, at(1e9 + 3605.0, 505.0, 605.0));
-        assert_eq!(forward, ["the host's clock was set forward by 3600.0 s"]);
-        let back = notes(before, at(1e9 - 55.0, 505.0, 605.0));
-        assert_eq!(back, ["the host's clock was set back by 60.0 s"]);
+        let forward = at(1e9 + 3605.0, 505.0, 605.0).since(before);
+        assert_eq!(forward, [WarningKind::ClockSet { by_ms: 3_600_000 }]);
+        let back = at(1e9 - 55.0, 505.0, 605.0).since(before);
+        assert_eq!(back, [WarningKind::ClockSet { by_ms: -60_000 }]);
         // The wall clock goes on meanwhile.
-        let slept = notes(before, at(1e9 + 95.0, 505.0, 695.0));
-        assert_eq!(slept, ["the host was suspended for 90.0 s"]);
-        assert_eq!(notes(before, at(1e9, 505.0, 695.0)).len(), 2);
+        let slept = at(1e9 + 95.0, 505.0, 695.0).since(before);
+        assert_eq!(slept, [WarningKind::HostSuspended { ms: 90_000 }]);
+        assert_eq!(at(1e9, 505.0, 695.0).since(before).len(), 2);
     }
 }

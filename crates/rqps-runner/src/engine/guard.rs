@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rqps_model::{Mark, Slice, SystemIdx, Usage};
+use rqps_model::{Slice, SystemIdx, Usage, WarningKind};
 use rqps_sample::speed::{Speed, SpeedReader};
 
 use crate::engine::clocks::Clocks;
 use crate::engine::heartbeat::Heartbeat;
 
-/// A frequency below this share of the highest in the step marks the slice, percent. Boost clocks move
+/// A frequency below this share of the highest in the step gives the slice a warning, percent. Boost clocks move
 /// by some percent with the number of busy cores.
 const FREQUENCY_PCT: u64 = 90;
 
@@ -48,7 +48,7 @@ impl Guards {
             read_bytes: BTreeMap::new(),
             clocks: Clocks::read(),
         };
-        // What was before the step is its measure, and marks nothing.
+        // What was before the step is its measure, and gives no warning.
         let _ = guards.of_speed(now);
         guards
     }
@@ -56,15 +56,15 @@ impl Guards {
     /// Marks blocks, each with its system, that have just ended.
     pub(crate) fn look(&mut self, blocks: &mut [(SystemIdx, Slice)]) {
         let now = self.reader.read();
-        let mut marks = self.of_speed(now);
-        marks.extend(self.of_clocks());
+        let mut warnings = self.of_speed(now);
+        warnings.extend(self.of_clocks());
         for (system_idx, slice) in blocks {
-            slice.marks.extend(marks.iter().cloned());
-            slice.marks.extend(self.of_caches(*system_idx, &slice.usage));
+            slice.warnings.extend(warnings.iter().cloned());
+            slice.warnings.extend(self.of_caches(*system_idx, &slice.usage));
         }
     }
 
-    fn of_clocks(&mut self) -> Vec<Mark> {
+    fn of_clocks(&mut self) -> Vec<WarningKind> {
         let now = Clocks::read();
         match (std::mem::replace(&mut self.clocks, now), now) {
             (Some(before), Some(now)) => now.since(before),
@@ -72,12 +72,12 @@ impl Guards {
         }
     }
 
-    fn of_speed(&mut self, now: Speed) -> Vec<Mark> {
-        let mut marks = Vec::new();
+    fn of_speed(&mut self, now: Speed) -> Vec<WarningKind> {
+        let mut warnings = Vec::new();
         if let Some(n) = now.n_throttled {
             let before = self.n_throttled.replace(n).unwrap_or(n);
             if n > before {
-                marks.push(Mark::Throttled { n: n - before });
+                warnings.push(WarningKind::Throttled { n: n - before });
             }
         }
         if let Some(khz) = now.fastest_khz {
@@ -85,17 +85,17 @@ impl Guards {
             let pct = khz * 100 / self.highest_khz.max(1);
             if pct < FREQUENCY_PCT {
                 let pct = u32::try_from(pct).unwrap_or(u32::MAX);
-                marks.push(Mark::FrequencyChanged { pct });
+                warnings.push(WarningKind::FrequencyChanged { pct });
             }
         }
-        marks
+        warnings
     }
 
-    fn of_caches(&mut self, system_idx: SystemIdx, usage: &Usage) -> Option<Mark> {
+    fn of_caches(&mut self, system_idx: SystemIdx, usage: &Usage) -> Option<WarningKind> {
         let server = usage.server?;
         let bytes = server.read_bytes.max(server.major_faults * PAGE_BYTES);
         let before = self.read_bytes.insert(system_idx, bytes)?;
-        (before <= WARM_BYTES && bytes >= COLD_BYTES).then_some(Mark::Colder { bytes })
+        (before <= WARM_BYTES && bytes >= COLD_BYTES).then_some(WarningKind::Colder { bytes })
     }
 }
 
@@ -112,11 +112,11 @@ impl Witness {
         Self { heartbeat: Heartbeat::start(), clocks: Clocks::read() }
     }
 
-    /// The marks of what has gone on since.
-    pub(crate) fn marks(self) -> Vec<Mark> {
+    /// The warnings of what has gone on since.
+    pub(crate) fn warnings(self) -> Vec<WarningKind> {
         let clocks = self.clocks.zip(Clocks::read());
         let of_clocks = clocks.map_or_else(Vec::new, |(before, now)| now.since(before));
-        self.heartbeat.mark().into_iter().chain(of_clocks).collect()
+        self.heartbeat.warning().into_iter().chain(of_clocks).collect()
     }
 }
 
@@ -139,8 +139,11 @@ mod tests {
         let at = |mhz: u64, n| Speed { fastest_khz: Some(mhz * 1000), n_throttled: Some(n) };
         assert!(guards.of_speed(at(3000, 5)).is_empty());
         assert!(guards.of_speed(at(2800, 5)).is_empty());
-        let marks = guards.of_speed(at(1500, 7));
-        assert_eq!(marks, [Mark::Throttled { n: 2 }, Mark::FrequencyChanged { pct: 50 }]);
+        let warnings = guards.of_speed(at(1500, 7));
+        assert_eq!(
+            warnings,
+            [WarningKind::Throttled { n: 2 }, WarningKind::FrequencyChanged { pct: 50 }]
+        );
         assert!(guards.of_speed(at(3000, 7)).is_empty());
         assert!(guards.of_speed(Speed::default()).is_empty());
     }
@@ -159,7 +162,7 @@ mod tests {
         assert_eq!(guards.of_caches(SystemIdx(0), &reads(0, 0)), None);
         assert_eq!(guards.of_caches(SystemIdx(0), &reads(8 << 10, 2)), None);
         let found = guards.of_caches(SystemIdx(0), &reads(0, 512));
-        assert_eq!(found, Some(Mark::Colder { bytes: 2 << 20 }));
+        assert_eq!(found, Some(WarningKind::Colder { bytes: 2 << 20 }));
         assert_eq!(guards.of_caches(SystemIdx(0), &Usage::default()), None);
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use rqps_model::Mark;
+use rqps_model::WarningKind;
 
 /// How often the thread looks at the clock. It costs some microseconds of CPU time each time.
 const EVERY: Duration = Duration::from_secs(1);
@@ -18,12 +18,8 @@ const EVERY: Duration = Duration::from_secs(1);
 const TOLERATED: Duration = Duration::from_secs(3);
 
 /// How often in a row something is measured once more because rqps did not run meanwhile. On a host that is
-/// paused again and again, what was measured then stays, with a mark.
+/// paused again and again, what was measured then stays, with a warning.
 const AT_MOST: u32 = 3;
-
-/// What is said of what was measured in the place of something else.
-const ONCE_MORE: &str = "measured once more, as rqps or its host did not run for a while: somebody \
-                         stopped it, or the virtual machine was paused";
 
 /// Looks at the clock until it is dropped.
 #[derive(Debug)]
@@ -36,10 +32,10 @@ pub(crate) struct Heartbeat {
 }
 
 /// What is to become of what was measured.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(crate) enum Verdict {
-    /// It counts, with this mark.
-    Keep(Option<Mark>),
+    /// It counts, with this warning.
+    Keep(Option<WarningKind>),
     /// It is measured once more, as nobody ran for so many seconds of it.
     Again(u32),
 }
@@ -110,14 +106,14 @@ impl Heartbeat {
             self.n_again += 1;
             return Verdict::Again(seconds);
         }
-        let once_more = (std::mem::take(&mut self.n_again) > 0)
-            .then(|| Mark::Note { text: ONCE_MORE.to_owned() });
-        Verdict::Keep(lost_s.map(|seconds| Mark::Paused { seconds }).or(once_more))
+        let once_more =
+            (std::mem::take(&mut self.n_again) > 0).then_some(WarningKind::MeasuredAgain);
+        Verdict::Keep(lost_s.map(|seconds| WarningKind::Paused { seconds }).or(once_more))
     }
 
-    /// The mark of what was measured since [`Self::begin`] and cannot be measured once more.
-    pub(crate) fn mark(&self) -> Option<Mark> {
-        self.lost_s().map(|seconds| Mark::Paused { seconds })
+    /// The warning of what was measured since [`Self::begin`] and cannot be measured once more.
+    pub(crate) fn warning(&self) -> Option<WarningKind> {
+        self.lost_s().map(|seconds| WarningKind::Paused { seconds })
     }
 
     /// How often what comes next was measured before.
@@ -183,7 +179,7 @@ mod tests {
     fn what_was_hit_is_measured_once_more_and_not_for_ever() {
         let mut heartbeat = Heartbeat::start();
         assert_eq!(heartbeat.verdict(), Verdict::Keep(None));
-        let once_more = Mark::Note { text: ONCE_MORE.to_owned() };
+        let once_more = WarningKind::MeasuredAgain;
         assert_eq!(heartbeat.verdict_of(Some(40)), Verdict::Again(40));
         assert_eq!(heartbeat.n_again(), 1);
         assert_eq!(heartbeat.verdict_of(None), Verdict::Keep(Some(once_more)));
@@ -191,7 +187,7 @@ mod tests {
         for _ in 0..AT_MOST {
             assert_eq!(heartbeat.verdict_of(Some(5)), Verdict::Again(5));
         }
-        let paused = Mark::Paused { seconds: 5 };
+        let paused = WarningKind::Paused { seconds: 5 };
         assert_eq!(heartbeat.verdict_of(Some(5)), Verdict::Keep(Some(paused)));
         assert_eq!(heartbeat.n_again(), 0);
     }
@@ -200,12 +196,12 @@ mod tests {
     fn a_heart_that_beats_tells_nothing() {
         let heartbeat = Heartbeat::start();
         heartbeat.begin();
-        assert_eq!(heartbeat.mark(), None);
+        assert_eq!(heartbeat.warning(), None);
         // As if nobody had run for a while.
         let now = Instant::now();
         heartbeat.shared.lock().lost = Duration::from_secs(7);
-        assert_eq!(heartbeat.mark(), Some(Mark::Paused { seconds: 7 }));
-        assert_eq!(heartbeat.mark(), None);
+        assert_eq!(heartbeat.warning(), Some(WarningKind::Paused { seconds: 7 }));
+        assert_eq!(heartbeat.warning(), None);
         drop(heartbeat);
         assert!(now.elapsed() < EVERY * 10, "its end is waited for");
     }

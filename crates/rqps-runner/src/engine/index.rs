@@ -16,7 +16,7 @@ use rqps_workload::insert::{InsertWorker, Inserter, Rows, Schema, TableIds};
 use crate::engine::bench::Bench;
 use crate::engine::clients::{connect, place_server, reset_sequence};
 use crate::engine::guard::Witness;
-use crate::engine::marks;
+use crate::engine::warnings;
 use crate::engine::window::{Seen, Window, slice_of};
 use crate::plan::steps::PlannedStep;
 
@@ -35,10 +35,10 @@ pub(crate) fn create_indexes(
     let window = Window::open(bench)?;
     let witness = Witness::start();
     let tally = create(bench, schema, rows, seed, show)?;
-    let told = witness.marks();
+    let told = witness.warnings();
     // What the server counts would hold what it writes on behind the statements.
     let seen = Seen { counters: BTreeMap::new(), ..window.close()? };
-    let of_slice = marks::of_slice(&[&tally], &seen.usage, planned.clients);
+    let of_slice = warnings::of_slice(&[&tally], &seen.usage, planned.clients);
     Ok(slice_of(&tally, 0, seed, seen, [told, of_slice].concat()))
 }
 

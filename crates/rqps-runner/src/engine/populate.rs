@@ -8,13 +8,13 @@ use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use rqps_client::{AnyConnection, Connection, Endpoint};
 use rqps_load::clock::Clock;
 use rqps_load::{Order, Pace, Stop, Tally};
-use rqps_model::{Dbms, Mark, Slice};
+use rqps_model::{Dbms, Slice, WarningKind};
 use rqps_server::Patience;
 use rqps_workload::{LoadSpec, populate};
 
 use crate::engine::bench::Bench;
 use crate::engine::guard::Witness;
-use crate::engine::marks;
+use crate::engine::warnings;
 use crate::engine::window::{Window, slice_of};
 use crate::plan::steps::PlannedStep;
 
@@ -56,18 +56,14 @@ pub(crate) fn measure_load(
     let window = Window::open(bench)?;
     let witness = Witness::start();
     let tally = fill(spec, planned.clients, &around, show)?;
-    let told = witness.marks();
+    let told = witness.warnings();
     let seen = window.close()?;
     let n = u32::try_from(spec.split(planned.clients).len()).unwrap_or(planned.clients);
-    let mut marks = [told, marks::of_slice(&[&tally], &seen.usage, n)].concat();
+    let mut warnings = [told, warnings::of_slice(&[&tally], &seen.usage, n)].concat();
     if n < planned.clients && spec.bulk_load_sql().is_some() {
-        let text = format!(
-            "MyRocks was loaded in bulk, each table by one connection: by {n} of {} clients",
-            planned.clients
-        );
-        marks.push(Mark::Note { text });
+        warnings.push(WarningKind::BulkLoad { n_loaders: n, n_clients: planned.clients });
     }
-    Ok(slice_of(&tally, 0, spec.seed, seen, marks))
+    Ok(slice_of(&tally, 0, spec.seed, seen, warnings))
 }
 
 /// Fills the tables and returns what was counted: rows as operations, the time with creation and

@@ -48,7 +48,7 @@ pub(crate) struct TurnsSoFar {
 }
 
 impl Waiting {
-    /// With `is_slowed` also a single one may be stopped, by its handicap: the watchdog answers for it.
+    /// With `is_slowed` also a single one may be stopped, by its injected slowdown: the watchdog answers for it.
     pub(crate) fn new(
         freezers: Vec<Brake>,
         is_slowed: bool,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result};
 use rqps_load::Tally;
-use rqps_model::{Mark, Sample, Slice, Usage};
+use rqps_model::{Sample, Slice, Usage, WarningKind};
 use rqps_sample::Background;
 use rqps_server::counters::Counters;
 use rqps_store::unix_ms;
@@ -58,7 +58,13 @@ impl<'a> Window<'a> {
 }
 
 /// A slice as it is stored, its `idx`th of a step: what was counted by its clients and read of its system.
-pub(crate) fn slice_of(tally: &Tally, idx: u32, seed: u64, seen: Seen, marks: Vec<Mark>) -> Slice {
+pub(crate) fn slice_of(
+    tally: &Tally,
+    idx: u32,
+    seed: u64,
+    seen: Seen,
+    warnings: Vec<WarningKind>,
+) -> Slice {
     Slice {
         idx,
         start: 0,
@@ -77,7 +83,7 @@ pub(crate) fn slice_of(tally: &Tally, idx: u32, seed: u64, seen: Seen, marks: Ve
         response_times: tally.response_time_bytes(),
         usage: seen.usage,
         samples: seen.samples,
-        marks,
+        warnings,
         streams: Vec::new(),
         whole_operations: None,
         counters: seen.counters,

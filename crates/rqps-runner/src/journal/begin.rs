@@ -1,11 +1,12 @@
 //! How a run begins: an unfinished one of the same plan goes on, else a new one is made.
 
+use crate::journal::warnings::now;
 use anyhow::Result;
+use rqps_model::warning::LastSlice;
 use rqps_model::{
-    Calibration, Host, Imported, Incident, Placement, Run, RunStatus, RunStep, RunSystem, Slice,
-    SystemSource,
+    Calibration, Host, Imported, Placement, Run, RunStatus, RunStep, RunSystem, Slice, SystemSource,
 };
-use rqps_report::number;
+use rqps_model::{Scope, WarningKind};
 use rqps_store::{Error, RunLock, RunRef, Store, unix_ms};
 
 use crate::Plan;
@@ -51,9 +52,9 @@ pub(crate) fn run(
         adopt_placements(plan, &mut placed, &run.steps, cpus);
         match why_not(&run, &placed, host, environment) {
             None => {
-                let incident = broken_off(&run);
-                store.mark_resumed(&run.id, &incident)?;
-                run.incidents.push(incident);
+                let warning = now(Scope::Run, WarningKind::RunResumed { last: last_slice(&run) });
+                store.mark_resumed(&run.id, &warning)?;
+                run.warnings.push(warning);
                 return Ok(Begun { run, lock, steps: placed });
             }
             Some(why) => listen(Event::Note(&format!(
@@ -85,8 +86,8 @@ fn taken_up(plan: &str, store: &Store) -> Result<Option<(Run, RunLock)>> {
     Ok(None)
 }
 
-/// Where a run that goes on now was broken off: what was stored last.
-fn broken_off(run: &Run) -> Incident {
+/// The slice of a run that was stored last, before it was interrupted.
+fn last_slice(run: &Run) -> Option<LastSlice> {
     let cells = run.steps.iter().flat_map(|step| {
         let systems = step.systems.iter().zip(&run.systems);
         systems.map(move |(state, system)| (step, &system.spec.label, state))
@@ -104,21 +105,10 @@ fn broken_off(run: &Run) -> Incident {
     let slices = cells.flat_map(|(step, label, state)| {
         state.slices.iter().map(move |slice| (end(step, slice), step, label, slice))
     });
-    let last = slices.max_by_key(|(end, ..)| *end);
-    let stored = last.map_or_else(
-        || "nothing had been measured".to_owned(),
-        |(end, step, label, slice)| {
-            let (name, clients) = (&step.info.name, step.clients);
-            let clients = number::count(usize::try_from(clients).unwrap_or(usize::MAX), "client");
-            let on = match slice.n_rounds {
-                Some(_) => "in turns".to_owned(),
-                None => format!("on {label}"),
-            };
-            format!("measured last was {name}, {clients}, {on}, until {}", number::utc(end))
-        },
-    );
-    let what = format!("the run goes on after an interruption; {stored}");
-    Incident { at_unix_ms: unix_ms(), system: None, what }
+    let (until_unix_ms, step, label, slice) = slices.max_by_key(|(end, ..)| *end)?;
+    let system = slice.n_rounds.is_none().then(|| label.0.clone());
+    let (step, n_clients) = (step.info.name.clone(), step.clients);
+    Some(LastSlice { step, n_clients, system, until_unix_ms })
 }
 
 /// Places the steps as those of the run are where the plan leaves that to rqps: a calibration that was
@@ -244,7 +234,7 @@ fn created(
         host: host.clone(),
         imported: None,
         calibration: plan.calibration.as_ref().map(Calibration::summary),
-        incidents: Vec::new(),
+        warnings: Vec::new(),
         base: plan.base,
         systems,
         steps: pending,

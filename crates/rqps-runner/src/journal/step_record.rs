@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use rqps_model::{Mark, StepIdx, SystemIdx};
+use rqps_model::{StepIdx, SystemIdx, WarningKind};
 
 use crate::engine::cut::Done;
 use crate::engine::guard::Guards;
@@ -17,7 +17,7 @@ pub(crate) struct StepRecord<'j, 'a> {
     journal: &'j mut Journal<'a>,
     step: StepIdx,
     /// What every slice of a system is marked with.
-    marks: Vec<(SystemIdx, Vec<Mark>)>,
+    warnings: Vec<(SystemIdx, Vec<WarningKind>)>,
     /// Blocks that are stored already and only repeated.
     n_stored: u32,
     /// The figures so far and the half-width at which the step ends.
@@ -29,9 +29,9 @@ impl<'j, 'a> StepRecord<'j, 'a> {
     pub(crate) fn new(
         journal: &'j mut Journal<'a>,
         step: StepIdx,
-        marks: Vec<(SystemIdx, Vec<Mark>)>,
+        warnings: Vec<(SystemIdx, Vec<WarningKind>)>,
     ) -> Self {
-        Self { journal, step, marks, n_stored: 0, precision: None, guards: Guards::new() }
+        Self { journal, step, warnings, n_stored: 0, precision: None, guards: Guards::new() }
     }
 
     /// The first blocks are stored already, and repeated because of what they do.
@@ -61,8 +61,8 @@ impl Observer for StepRecord<'_, '_> {
         }
         self.guards.look(&mut block);
         for (system, slice) in &mut block {
-            let of_system = self.marks.iter().filter(|(other, _)| other == system);
-            slice.marks.extend(of_system.flat_map(|(_, marks)| marks.iter().cloned()));
+            let of_system = self.warnings.iter().filter(|(other, _)| other == system);
+            slice.warnings.extend(of_system.flat_map(|(_, warnings)| warnings.iter().cloned()));
         }
         if let Some((figures, _)) = &mut self.precision {
             figures.add(&block);

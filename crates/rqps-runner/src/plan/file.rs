@@ -69,7 +69,7 @@ pub struct SystemFile {
     /// Only these CPUs: `0-1`.
     pub cpus: Option<String>,
     /// Percent of the measured time in which the server is stopped on purpose: a slowdown of known size.
-    pub handicap: Option<f64>,
+    pub injected_slowdown: Option<f64>,
     /// Statements that are run on its tables when they have been filled and before anything is measured:
     /// `["ALTER TABLE sbtest1 DROP INDEX k_1"]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -215,7 +215,8 @@ impl SystemFile {
             compression: unusual(&spec.variant.compression),
             memory: spec.variant.limits.memory_bytes.map(|bytes| bytes.to_string()),
             cpus: spec.variant.limits.cpus.as_ref().map(ToString::to_string),
-            handicap: Some(f64::from(spec.variant.handicap_bp) / 100.0).filter(|pct| *pct > 0.0),
+            injected_slowdown: Some(f64::from(spec.variant.injected_slowdown_bp) / 100.0)
+                .filter(|pct| *pct > 0.0),
             sql_after_load: spec.variant.sql_after_load.clone(),
             ..Self::default()
         };

@@ -97,7 +97,7 @@ impl SystemFile {
             compression,
             memory,
             cpus,
-            handicap: _,
+            injected_slowdown: _,
             sql_after_load,
         } = self;
         check(whose, &[("label", label), ("dbms", dbms), ("version", version), ("build", build)])?;
@@ -214,7 +214,7 @@ mod tests {
                 "unknown variant ..., expected one of `socket`",
             ),
             ("\"mysql://u:sEcReT1@h/d\" = 1", "unknown field ..., expected"),
-            ("handicap = \"mysql://u:sEcReT1@h/d\"", "invalid type: string ..., expected"),
+            ("injected_slowdown = \"mysql://u:sEcReT1@h/d\"", "invalid type: string ..., expected"),
         ] {
             let text = refused(&format!("name = 'x'\n[[system]]\n{line}\n"));
             assert!(!text.contains("sEcReT1"), "{line}: {text}");

@@ -61,7 +61,7 @@ impl SystemFile {
             durability: word(self.durability.as_deref())?.unwrap_or_default(),
             compression: word(self.compression.as_deref())?.unwrap_or_default(),
             limits: self.limits()?,
-            handicap_bp: self.handicap_bp()?,
+            injected_slowdown_bp: self.injected_slowdown_bp()?,
             sql_after_load: self.sql_after_load()?,
         };
         if matches!(source, SystemSource::External { .. }) {
@@ -70,7 +70,7 @@ impl SystemFile {
                 ("durability", self.durability.is_some()),
                 ("memory", self.memory.is_some()),
                 ("cpus", self.cpus.is_some()),
-                ("handicap", self.handicap.is_some()),
+                ("injected_slowdown", self.injected_slowdown.is_some()),
             ] {
                 if given {
                     let what = format!("a server given by dsn is not started by rqps: {key}");
@@ -117,10 +117,10 @@ impl SystemFile {
         clippy::cast_sign_loss,
         reason = "a number from 0 to 5000"
     )]
-    fn handicap_bp(&self) -> Result<u32, Refusal> {
-        let percent = self.handicap.unwrap_or(0.0);
+    fn injected_slowdown_bp(&self) -> Result<u32, Refusal> {
+        let percent = self.injected_slowdown.unwrap_or(0.0);
         if percent != 0.0 && !(LEAST_HANDICAP_PCT..=MOST_HANDICAP_PCT).contains(&percent) {
-            let what = format!("handicap = {percent} is out of range");
+            let what = format!("injected_slowdown = {percent} is out of range");
             let remedy = format!(
                 "write percent from {LEAST_HANDICAP_PCT} to {MOST_HANDICAP_PCT}, or 0 for none"
             );
@@ -158,8 +158,8 @@ impl SystemFile {
             (variant.malloc != Malloc::Build, variant.malloc.to_string()),
             (variant.durability == Durability::Full, "durable".to_owned()),
             (
-                variant.handicap_bp > 0,
-                format!("handicap{}", f64::from(variant.handicap_bp) / 100.0),
+                variant.injected_slowdown_bp > 0,
+                format!("slowdown{}", f64::from(variant.injected_slowdown_bp) / 100.0),
             ),
             (!variant.sql_after_load.is_empty(), "altered".to_owned()),
         ] {
@@ -197,7 +197,7 @@ impl SystemFile {
             ("compression", self.compression.is_some()),
             ("memory", self.memory.is_some()),
             ("cpus", self.cpus.is_some()),
-            ("handicap", self.handicap.is_some()),
+            ("injected_slowdown", self.injected_slowdown.is_some()),
             ("sql_after_load", !self.sql_after_load.is_empty()),
         ] {
             if given {

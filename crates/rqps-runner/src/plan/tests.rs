@@ -75,19 +75,20 @@ fn a_value_of_another_kind_is_told_with_those_that_are_taken() {
 }
 
 #[test]
-fn a_handicap_that_would_be_none_is_refused() {
+fn a_injected_slowdown_that_would_be_none_is_refused() {
     let of = |value: &str| {
-        format!("[[system]]\ndbms = 'postgres'\nversion = '17.4'\nhandicap = {value}\n")
+        format!("[[system]]\ndbms = 'postgres'\nversion = '17.4'\ninjected_slowdown = {value}\n")
     };
     for value in ["0.004", "0.0099", "-1", "50.1", "nan"] {
         let error = refusal(&of(value));
         assert!(error.contains("is out of range; write percent from 0.01 to 50"), "{error}");
     }
     for (value, bp) in [("0", 0), ("0.01", 1), ("5", 500), ("50", 5000)] {
-        assert_eq!(plan(&of(value)).systems[0].variant.handicap_bp, bp);
+        assert_eq!(plan(&of(value)).systems[0].variant.injected_slowdown_bp, bp);
     }
-    let error = refusal("[[system]]\ndbms = 'null'\nhandicap = 5\n");
-    let words = "dbms \"null\" is a part of rqps and has no handicap; leave out handicap";
+    let error = refusal("[[system]]\ndbms = 'null'\ninjected_slowdown = 5\n");
+    let words =
+        "dbms \"null\" is a part of rqps and has no injected_slowdown; leave out injected_slowdown";
     assert!(error.contains(words), "{error}");
 }
 

@@ -1,7 +1,9 @@
 //! Brings a system that was just started to where the run is.
 
+use crate::journal::warnings::in_words;
 use anyhow::{Context as _, Result, anyhow};
 use rqps_model::StepIdx;
+use rqps_model::WarningKind;
 use rqps_workload::insert::Work;
 
 use crate::audit::Audit;
@@ -42,8 +44,8 @@ pub(super) fn catch_up(
     if member.state.is_on_kept_data {
         match resume_on_kept_data(run, journal, member, first) {
             Err(error) if !run.is_of_run(&error) && member.up.answers() => {
-                let what = format!("the data that were left are not used: {error:#}");
-                journal.incident(member.idx(), what)?;
+                let reason = in_words(&error);
+                journal.warn(member.idx(), WarningKind::DataNotUsed { reason })?;
                 (member.state.is_on_kept_data, member.state.resumed_step) = (false, None);
             }
             other => return other,

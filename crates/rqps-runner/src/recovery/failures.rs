@@ -1,8 +1,11 @@
 //! Servers that fail in the middle of a run. Their step is recorded as failed, they are started on new data, and
 //! the run continues. One that fails again and again is excluded.
 
+use crate::journal::warnings::in_words;
 use anyhow::{Result, anyhow};
 use rqps_model::StepOutcome;
+use rqps_model::WarningKind;
+use rqps_model::warning::ServerFault;
 
 use super::kept_data::start;
 use super::start::{FAULTS_AT_MOST, Fate, give_up};
@@ -65,11 +68,8 @@ pub(super) fn after_failure(
     if n >= FAULTS_AT_MOST {
         return Err(Broken::System(system, error));
     }
-    let what = format!(
-        "its server failed ({n} of at most {FAULTS_AT_MOST} times) and is started anew: {}",
-        format!("{error:#}").trim_end()
-    );
-    journal.incident(system, what).map_err(Broken::Run)?;
+    let fault = ServerFault { n, n_tolerated: FAULTS_AT_MOST, reason: in_words(&error) };
+    journal.warn(system, WarningKind::ServerFailed { fault }).map_err(Broken::Run)?;
     start(run, journal, state, ready).map_err(|error| {
         let doing = format!("start {label} again after its server failed");
         run.broken(system, error.context(doing))
@@ -97,8 +97,7 @@ fn record_fault(
         was_measured(run, journal, state, step, insert::server_failed);
         judged(journal, step, state.idx, StepOutcome::Done)
     } else {
-        let reason = format!("{error:#}").trim_end().to_owned();
-        StepOutcome::Failed { reason }
+        StepOutcome::Failed { reason: in_words(error) }
     };
     journal.tell_end(run, step, state.idx, &outcome);
     journal.keep_outcome(step, state.idx, outcome)

@@ -1,6 +1,7 @@
 //! Systems that are up together, from their start to their stop.
 
 use anyhow::{Context as _, Result, anyhow};
+use rqps_model::WarningKind;
 use rqps_model::{RunSystem, SystemIdx};
 
 use super::catch_up::{catch_up, take_back};
@@ -207,8 +208,7 @@ fn make_alike(
         let is_left = |member: &Member<'_>| member.idx() == system && member.state.is_on_kept_data;
         let Some(at) = all.members.iter().position(is_left) else { continue };
         let Some(ready) = all.ready_of(system) else { continue };
-        let what = "begins on new tables, as those of another system could not be used again";
-        journal.incident(system, what.to_owned())?;
+        journal.warn(system, WarningKind::NewTables)?;
         let Member { state, up } = all.members.remove(at);
         let _ = give_up(run, journal, system, up, Fate::Removed);
         match start_anew(run, journal, state, ready) {

@@ -1,6 +1,8 @@
 //! Data that an attempt at the run has kept when it was broken off: whether they are sound, and how the run
 //! is resumed with them.
 
+use crate::journal::warnings::in_words;
+use rqps_model::WarningKind;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
@@ -93,9 +95,8 @@ fn start_on_kept_data(
         Err(error) if run.is_of_run(&error) || is_disk_full(&error) => Err(error),
         Err(error) if spares_data(&error) => Err(error.context(Kept(dir))),
         Err(error) => {
-            let words = format!("{error:#}");
-            let what = format!("the data that were left are not used: {}", words.trim_end());
-            journal.incident(state.idx, what)?;
+            let reason = in_words(&error);
+            journal.warn(state.idx, WarningKind::DataNotUsed { reason })?;
             Ok(None)
         }
     }

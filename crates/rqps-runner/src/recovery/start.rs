@@ -1,5 +1,8 @@
 //! How the systems of a run come up and go down.
 
+use crate::journal::warnings::in_words;
+use rqps_model::WarningKind;
+use rqps_model::warning::ServerFault;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -67,13 +70,8 @@ fn is_worth_another_start(
     if n >= FAULTS_AT_MOST {
         return Ok(false);
     }
-    let error = format!("{error:#}");
-    let what = format!(
-        "its server was killed before it answered ({n} of at most {FAULTS_AT_MOST} failures) and is \
-         started anew: {}",
-        error.trim_end()
-    );
-    journal.incident(state.idx, what)?;
+    let fault = ServerFault { n, n_tolerated: FAULTS_AT_MOST, reason: in_words(error) };
+    journal.warn(state.idx, WarningKind::KilledAtStart { fault })?;
     Ok(true)
 }
 
@@ -125,7 +123,7 @@ pub(super) fn finish(
     let log = log_path(run, journal, system)?;
     journal.tell(Event::Preparing { label: run.label(system), doing: up.ending() });
     match up.finish(Some(&log))? {
-        Some(what) => journal.incident(system, what),
+        Some(reason) => journal.warn(system, WarningKind::NotStopped { reason }),
         None => Ok(()),
     }
 }

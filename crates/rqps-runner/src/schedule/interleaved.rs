@@ -20,10 +20,10 @@ use crate::journal::Journal;
 use crate::journal::step_record::StepRecord;
 use crate::run_context::RunContext;
 use crate::schedule::insert::{self, Recording, insert_step};
-use crate::schedule::marks::marks_of;
 use crate::schedule::outcome::{self, end_step, in_step, was_measured};
 use crate::schedule::plans::keep_plans;
 use crate::schedule::profiles::{GONE, Profiler, may_have_lost_servers};
+use crate::schedule::warnings::warnings_of_step;
 
 use crate::schedule::step::one_step;
 use crate::system_state::Member;
@@ -232,9 +232,9 @@ fn measure_blocks(
         }
         return Ok(());
     }
-    let mut marks = Vec::new();
+    let mut warnings = Vec::new();
     for &m in &attempt.left {
-        marks.push((members[m].idx(), marks_of(run, journal, members[m].state, step)));
+        warnings.push((members[m].idx(), warnings_of_step(run, journal, members[m].state, step)));
     }
     let seed = run.seed_of(step);
     let mut lanes = Vec::new();
@@ -253,7 +253,7 @@ fn measure_blocks(
     let mut waiting = Waiting::new(freezers, is_slowed, run.environment).map_err(Broken::Run)?;
     let (seed, interrupt) = (attempt.seed(seed), &run.environment.interrupt);
     let mut blocks = Blocks { lanes, waiting: &mut waiting, planned, cut, seed, interrupt };
-    let record = StepRecord::new(journal, step, marks);
+    let record = StepRecord::new(journal, step, warnings);
     let result = blocks.run(done, &mut record.ending_at(figures, half_width));
     let events = blocks.lanes.iter().filter_map(|lane| Some((lane.system, lane.usual_event?)));
     attempt.events.extend(events);

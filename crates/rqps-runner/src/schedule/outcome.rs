@@ -74,7 +74,7 @@ pub(crate) fn end_step(
     journal.keep_outcome(step, system, outcome)?;
     member.state.current_step = None;
     member.up.dismiss_log();
-    journal.tell_uncounted(system, &member.up)
+    journal.warn_of_counters(system, &member.up)
 }
 
 /// What came of the checks: a step that failed one has no figure.

@@ -15,9 +15,9 @@ use crate::run_context::RunContext;
 use crate::schedule::insert;
 use crate::schedule::insert::{Recording, insert_step};
 use crate::schedule::load::load;
-use crate::schedule::marks::marks_of;
 use crate::schedule::outcome::{attempt_number, end_step, in_step, outcome, was_measured};
 use crate::schedule::plans::keep_plans;
+use crate::schedule::warnings::warnings_of_step;
 use crate::system_state::Member;
 
 /// Carries out a step on one system, the others at rest or not there.
@@ -34,9 +34,9 @@ pub(crate) fn one_step(
     let measured = if planned.of_insert().is_some() {
         insert_step(run, journal, &mut [&mut *member], step, Recording::kept())
     } else if planned.info.kind == StepKind::Load {
-        let marks = marks_of(run, journal, member.state, step);
+        let warnings = warnings_of_step(run, journal, member.state, step);
         let loaded = load(run, journal, member, step).and_then(|slice| {
-            let slice = Slice { marks: [marks, slice.marks.clone()].concat(), ..slice };
+            let slice = Slice { warnings: [warnings, slice.warnings.clone()].concat(), ..slice };
             journal.keep_slice(step, system, slice)
         });
         loaded.map_err(|error| Broken::System(system, error))
@@ -61,7 +61,7 @@ fn measure(
     step: StepIdx,
 ) -> Result<(), Broken> {
     let system = member.idx();
-    let marks = marks_of(run, journal, member.state, step);
+    let warnings = warnings_of_step(run, journal, member.state, step);
     // An interrupted step resumes after the slices that it has.
     let done = journal.done_of(step, &[system]);
     if Cut::of_step(run.step(step), run.plan.schedule).is_over(done) {
@@ -69,7 +69,7 @@ fn measure(
         return Ok(());
     }
     let attempt = attempt_number(run, member.state, step);
-    let mut record = StepRecord::new(journal, step, vec![(system, marks)]);
+    let mut record = StepRecord::new(journal, step, vec![(system, warnings)]);
     alone(run, member, step, attempt, |blocks| blocks.run(done, &mut record))
 }
 

@@ -2,7 +2,7 @@
 
 use hyper::StatusCode;
 use maud::{Markup, html};
-use rqps_model::Run;
+use rqps_model::{Run, Scope};
 use rqps_report::page::one_line;
 use rqps_report::{Analysis, Joined};
 use rqps_stats::DEFAULT_BOUND;
@@ -106,12 +106,11 @@ fn only(mut run: Run, systems: &[usize], base: Option<usize>) -> Option<Run> {
         step.systems = of(std::mem::take(&mut step.systems), is_kept);
     }
     // What happened to one of them is known by its place.
-    run.incidents.retain_mut(|incident| match incident.system {
-        None => true,
-        Some(idx) => {
-            incident.system = kept.iter().position(|&known| known == idx);
-            incident.system.is_some()
-        }
+    run.warnings.retain_mut(|warning| {
+        let Scope::System(idx) = &mut warning.scope else { return true };
+        let place = kept.iter().position(|known| known == idx);
+        *idx = place.unwrap_or(*idx);
+        place.is_some()
     });
     Some(run)
 }

@@ -2,12 +2,12 @@
 //! removal as a whole.
 
 use rqps_model::run::SystemStep;
-use rqps_model::{Incident, RunStatus, RunSystem, Sizes};
+use rqps_model::{RunStatus, RunSystem, Sizes, Warning};
 use rusqlite::{Connection, Params, params};
 
 use crate::store::Store;
-use crate::store::incidents;
 use crate::store::insert::{insert_settings, outcome_columns};
+use crate::store::warnings;
 use crate::values::{Json, Text, Word};
 use crate::{Error, RunRef};
 
@@ -31,11 +31,11 @@ impl Store {
         })
     }
 
-    /// Counts one more resumption, tells it among the incidents, and sets the run under way again.
+    /// Counts one more resumption with its warning, and sets the run under way again.
     ///
     /// # Errors
     /// When there is no such run, or the store cannot be written.
-    pub fn mark_resumed(&self, run_id: &str, incident: &Incident) -> Result<(), Error> {
+    pub fn mark_resumed(&self, run_id: &str, warning: &Warning) -> Result<(), Error> {
         self.transact(&format!("resume run {run_id}"), |transaction| {
             change_one(
                 transaction,
@@ -43,7 +43,7 @@ impl Store {
                  WHERE run_id = ?",
                 params![Word(RunStatus::Running), run_id],
             )?;
-            incidents::insert(transaction, run_id, incident)
+            warnings::insert(transaction, run_id, warning)
         })
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, params};
 
-use crate::migrate;
+use crate::schema;
 use crate::small::{self, Gather};
 use crate::store::Store;
 use crate::store::tables::{Described, Key, described};
@@ -30,9 +30,9 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&path, flags).map_err(sql)?;
         connection.pragma_update(None, "trusted_schema", false).map_err(sql)?;
-        let found = migrate::read_known(&connection, &path)?;
-        let wanted = migrate::in_memory(found).map_err(sql)?;
-        if schema(&connection).map_err(sql)? != schema(&wanted).map_err(sql)? {
+        schema::must_be_made(&connection, &path)?;
+        let wanted = schema::in_memory().map_err(sql)?;
+        if objects(&connection).map_err(sql)? != objects(&wanted).map_err(sql)? {
             return Err(Error::NotOurs { path });
         }
         if let Some(table) = table_of_long_values(&connection).map_err(sql)? {
@@ -228,7 +228,7 @@ fn table_of_long_values(connection: &Connection) -> rusqlite::Result<Option<Stri
 }
 
 /// Everything that a database says of its tables, indexes, triggers and views.
-fn schema(connection: &Connection) -> rusqlite::Result<Vec<[Option<String>; 4]>> {
+fn objects(connection: &Connection) -> rusqlite::Result<Vec<[Option<String>; 4]>> {
     let sql = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name";
     let mut statement = connection.prepare(sql)?;
     let row = |row: &rusqlite::Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]);

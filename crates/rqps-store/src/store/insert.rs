@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 use crate::Error;
 use crate::slices::{self, Place};
 use crate::store::{Store, check_run_id};
-use crate::store::{incidents, query_plans};
+use crate::store::{query_plans, warnings};
 use crate::values::{Json, Text, Word};
 
 /// Scope of a server's effective settings.
@@ -86,8 +86,8 @@ impl Store {
 /// Stores a run with all that it has.
 fn insert_whole(transaction: &Connection, run: &Run) -> rusqlite::Result<()> {
     insert_run(transaction, run)?;
-    for incident in &run.incidents {
-        incidents::insert(transaction, &run.id, incident)?;
+    for warning in &run.warnings {
+        warnings::insert(transaction, &run.id, warning)?;
     }
     for (system_idx, system) in run.systems.iter().enumerate() {
         insert_system(transaction, &run.id, system_idx, system)?;
@@ -114,7 +114,7 @@ fn insert_run(connection: &Connection, run: &Run) -> rusqlite::Result<()> {
         host,
         imported,
         calibration,
-        incidents: _,
+        warnings: _,
         base,
         systems: _,
         steps: _,

@@ -9,11 +9,11 @@ use rqps_model::{
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::mark_text::unknown_word;
 use crate::slices::{self, Place};
 use crate::store::Store;
 use crate::store::insert::{BUILD_SCOPE, PROCESS_SCOPE, SERVER_SCOPE, SESSION_SCOPE};
-use crate::store::{incidents, query_plans};
+use crate::store::{query_plans, warnings};
+use crate::values::unknown_word;
 use crate::values::{Json, Text, Word};
 use crate::{Error, RunRef};
 
@@ -79,7 +79,7 @@ pub(crate) fn some_steps(
                  host_virtual_machine, host_storage, calibration, imported, host_read_ahead_kb
                FROM run WHERE run_id = ?";
     let mut run = connection.prepare_cached(sql)?.query_row([run_id], run_of)?;
-    run.incidents = incidents::select(connection, run_id)?;
+    run.warnings = warnings::select(connection, run_id)?;
     run.systems = select_systems(connection, run_id)?;
     run.steps = select_steps(connection, run_id, is_wanted)?;
     if run.base >= run.systems.len() {
@@ -116,7 +116,7 @@ fn run_of(row: &Row<'_>) -> rusqlite::Result<Run> {
         },
         calibration: row.get::<_, Option<Json<_>>>(20)?.map(|json| json.0),
         imported: row.get::<_, Option<Json<_>>>(21)?.map(|json| json.0),
-        incidents: Vec::new(),
+        warnings: Vec::new(),
         systems: Vec::new(),
         steps: Vec::new(),
     })

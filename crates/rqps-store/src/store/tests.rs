@@ -169,12 +169,9 @@ fn a_run_that_came_in_an_archive_before_it_had_finished_does_not_go_on() {
     assert_eq!((ids(&archived), ids(&copied)), (Vec::new(), vec!["r1".to_owned()]));
     let told = |id: &str| {
         let run = archived.select_run(&RunRef::Id(id.to_owned())).unwrap();
-        run.incidents.into_iter().map(|incident| incident.what).collect::<Vec<_>>()
+        run.warnings.into_iter().map(|warning| warning.kind).collect::<Vec<_>>()
     };
-    assert_eq!(
-        told("r1"),
-        ["taken in from an archive before it had finished; it is not resumed here"]
-    );
+    assert_eq!(told("r1"), [rqps_model::WarningKind::UnfinishedArchive]);
     assert!(told("r2").is_empty());
 }
 

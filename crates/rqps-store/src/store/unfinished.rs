@@ -1,16 +1,12 @@
 //! Runs that have not finished, with what says whether one of them can go on.
 
-use rqps_model::{Incident, RunStatus, Schedule};
+use rqps_model::{RunStatus, Schedule, Scope, Warning, WarningKind};
 use rusqlite::{Connection, params};
 
 use crate::store::Store;
-use crate::store::incidents;
+use crate::store::warnings;
 use crate::values::{Json, Word};
 use crate::{Error, unix_ms};
-
-/// What happened to an unfinished run that came in an archive: its servers' data are elsewhere, and maybe its host
-/// was another.
-const TAKEN_IN: &str = "taken in from an archive before it had finished; it is not resumed here";
 
 /// A run that has not finished.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,8 +26,10 @@ pub(crate) fn keep_from_going_on(connection: &Connection, run_id: &str) -> rusql
     if status.0 == RunStatus::Finished {
         return Ok(());
     }
-    let incident = Incident { at_unix_ms: unix_ms(), system: None, what: TAKEN_IN.to_owned() };
-    incidents::insert(connection, run_id, &incident)
+    // Its servers' data are elsewhere, and maybe its host was another.
+    let (scope, kind) = (Scope::Run, WarningKind::UnfinishedArchive);
+    let warning = Warning { at_unix_ms: Some(unix_ms()), scope, kind };
+    warnings::insert(connection, run_id, &warning)
 }
 
 impl Store {
@@ -45,14 +43,16 @@ impl Store {
         let read = || {
             let mut statement = self.connection.prepare_cached(
                 "SELECT run_id, plan, schedule FROM run WHERE status <> ?
-                   AND run_id NOT IN (SELECT run_id FROM incident WHERE what = ?)
+                   AND run_id NOT IN (SELECT run_id FROM run_warning WHERE kind = ?)
                  ORDER BY started_unix_ms DESC, run_id DESC",
             )?;
-            let rows =
-                statement.query_map(params![Word(RunStatus::Finished), TAKEN_IN], |row| {
+            let rows = statement.query_map(
+                params![Word(RunStatus::Finished), WarningKind::UnfinishedArchive.key()],
+                |row| {
                     let schedule = row.get::<_, Json<_>>(2)?.0;
                     Ok(Unfinished { run_id: row.get(0)?, plan: row.get(1)?, schedule })
-                })?;
+                },
+            )?;
             rows.collect::<rusqlite::Result<Vec<_>>>()
         };
         read().map_err(|e| self.sql_error("look for runs to go on with", e))

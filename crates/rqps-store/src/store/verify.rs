@@ -87,7 +87,7 @@ fn n_slices(run: &Run) -> usize {
 fn problems_of(run: &Run) -> Vec<String> {
     let mut problems = Vec::new();
     let is_of_nothing = |system: Option<usize>| system.is_some_and(|idx| idx >= run.systems.len());
-    if run.incidents.iter().any(|incident| is_of_nothing(incident.system)) {
+    if run.warnings.iter().any(|warning| is_of_nothing(warning.scope.system())) {
         problems.push("something happened to a system that it does not have".to_owned());
     }
     for step in &run.steps {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rqps_model::calibration::Floor;
 use rqps_model::query_plan::{Access, Asked, Extra, Join, Path};
 use rqps_model::run::SystemStep;
+use rqps_model::warning::{ChangedSetting, LastSlice, ServerFault, StopWay};
 use rqps_model::*;
 
 /// Splitmix64: small, and the same on every machine.
@@ -89,7 +90,7 @@ fn calibrated(d: &mut Draw) -> Calibrated {
 pub(crate) fn run(d: &mut Draw) -> Run {
     let n_systems = 1 + d.below(3);
     let systems: Vec<_> = (0..n_systems).map(|i| system(d, i)).collect();
-    let mut run = Run {
+    Run {
         id: format!("{}-run", d.bits()),
         name: d.text(),
         status: *d.one(&[
@@ -130,20 +131,13 @@ pub(crate) fn run(d: &mut Draw) -> Run {
             memory_bytes: d.count(),
             virtual_machine: d.yes(),
             storage: d.text(),
-            read_ahead_kb: None,
+            read_ahead_kb: d.some(Draw::small),
         },
         base: usize::try_from(d.below(n_systems)).unwrap(),
         steps: d.list(3, |d| step(d, n_systems)),
         systems,
-        incidents: d.list(3, |d| Incident {
-            at_unix_ms: d.time(),
-            system: d.some(|d| usize::try_from(d.below(n_systems)).unwrap()),
-            what: d.text(),
-        }),
-    };
-    // Not from `d`: all else stays what the fixtures of earlier schemas were drawn as.
-    run.host.read_ahead_kb = Draw(run.seed).some(Draw::small);
-    run
+        warnings: d.list(3, |d| run_warning(d, n_systems)),
+    }
 }
 
 fn system(d: &mut Draw, i: u64) -> RunSystem {
@@ -194,7 +188,7 @@ fn variant(d: &mut Draw) -> Variant {
             memory_bytes: d.some(Draw::count),
             cpus: d.some(|d| (*d.one(&["0", "0-1,7"])).parse().unwrap()),
         },
-        handicap_bp: *d.one(&[0, 500]),
+        injected_slowdown_bp: *d.one(&[0, 500]),
         sql_after_load: d.list(2, Draw::text),
     }
 }
@@ -296,7 +290,7 @@ pub(crate) fn slice(d: &mut Draw, idx: u32) -> Slice {
             Usage { wall_ns: at_ns, host, server, client, storage, sampler_cpu_ns, waits }
         },
         samples: d.list(4, sample),
-        marks: d.list(4, mark),
+        warnings: d.list(4, warning),
         streams: streams(d),
         whole_operations: d.some(Draw::count),
         counters: d.list(3, |d| (d.text(), d.count())).into_iter().collect(),
@@ -371,23 +365,52 @@ fn stream(d: &mut Draw, role: Role) -> Stream {
     }
 }
 
-fn mark(d: &mut Draw) -> Mark {
-    match d.below(14) {
-        0 => Mark::Errors { n: d.count() },
-        1 => Mark::Failed { reason: d.text() },
-        2 => Mark::ClientBound { pct: d.small() },
-        3 => Mark::NotSettled { left: d.text() },
-        4 => Mark::RateMissed { n_missed: d.count() },
-        5 => Mark::Steal { pct: d.small() },
-        6 => Mark::Swapped { pages: d.count() },
-        7 => Mark::Resumed,
-        8 => Mark::OtherProcesses { pct: d.small() },
-        9 => Mark::Throttled { n: d.count() },
-        10 => Mark::FrequencyChanged { pct: d.small() },
-        11 => Mark::Colder { bytes: d.count() },
-        12 => Mark::Handicapped { share_bp: d.small(), way: d.text() },
-        _ => Mark::Note { text: d.text() },
+fn warning(d: &mut Draw) -> WarningKind {
+    match d.below(17) {
+        0 => WarningKind::Errors { n: d.count(), by_code: Vec::new() },
+        1 => WarningKind::Failed { reason: d.text() },
+        2 => WarningKind::ClientBound { pct: d.small() },
+        3 => WarningKind::NotSettled { left: d.text() },
+        4 => WarningKind::RateMissed { n_missed: d.count() },
+        5 => WarningKind::Steal { pct: d.small() },
+        6 => WarningKind::Swapped { pages: d.count() },
+        7 => WarningKind::Resumed,
+        8 => WarningKind::OtherProcesses { pct: d.small() },
+        9 => WarningKind::Throttled { n: d.count() },
+        10 => WarningKind::FrequencyChanged { pct: d.small() },
+        11 => WarningKind::Colder { bytes: d.count() },
+        12 => WarningKind::InjectedSlowdown { share_bp: d.small(), way: StopWay::Tracing },
+        13 => WarningKind::Paused { seconds: d.small() },
+        14 => WarningKind::StartedAgain { is_warmed: d.yes() },
+        15 => WarningKind::BulkLoad { n_loaders: d.small(), n_clients: d.small() },
+        _ => WarningKind::ImportedFault { text: d.text() },
     }
+}
+
+fn run_warning(d: &mut Draw, n_systems: u64) -> Warning {
+    let scope = match d.some(|d| usize::try_from(d.below(n_systems)).unwrap()) {
+        Some(idx) => Scope::System(idx),
+        None => Scope::Run,
+    };
+    let last = |d: &mut Draw| LastSlice {
+        step: d.text(),
+        n_clients: d.small(),
+        system: d.some(Draw::text),
+        until_unix_ms: d.time(),
+    };
+    let setting =
+        |d: &mut Draw| ChangedSetting { name: d.text(), before: d.some(Draw::text), after: None };
+    let kind = match d.below(5) {
+        0 => WarningKind::RunResumed { last: d.some(last) },
+        1 => WarningKind::SettingsChanged { settings: d.list(3, setting) },
+        2 => {
+            let fault = ServerFault { n: d.small(), n_tolerated: 3, reason: d.text() };
+            WarningKind::ServerFailed { fault }
+        }
+        3 => WarningKind::NewTables,
+        _ => WarningKind::Excluded { reason: d.text() },
+    };
+    Warning { at_unix_ms: d.some(Draw::time), scope, kind }
 }
 
 fn sample(d: &mut Draw) -> Sample {
@@ -421,8 +444,8 @@ fn sample(d: &mut Draw) -> Sample {
             server_run_wait_ns: d.some(Draw::count),
             served_cpu_ns: d.some(Draw::count),
             served_run_wait_ns: d.some(Draw::count),
-            crew_cpu_ns: d.some(Draw::count),
-            crew_run_wait_ns: d.some(Draw::count),
+            client_threads_cpu_ns: d.some(Draw::count),
+            client_threads_run_wait_ns: d.some(Draw::count),
             io_stalled_ns: d.some(Draw::count),
         },
     }
@@ -454,7 +477,7 @@ pub(crate) fn plain_run(id: &str) -> Run {
     run.finished_unix_ms = None;
     run.n_resumed = 0;
     run.base = 0;
-    run.incidents = Vec::new();
+    run.warnings = Vec::new();
     run.systems = (0..2).map(|i| system(&mut draw, i)).collect();
     run.steps = (0..2).map(|_| step(&mut draw, 2)).collect();
     for step in &mut run.steps {

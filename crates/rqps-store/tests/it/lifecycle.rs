@@ -1,7 +1,7 @@
 //! A run from its beginning to its removal.
 
 use rqps_model::run::SystemStep;
-use rqps_model::{Check, Incident, Mark, RunStatus, Sizes, StepOutcome};
+use rqps_model::{Check, RunStatus, Scope, Sizes, StepOutcome, Warning, WarningKind};
 use rqps_store::{Artifact, Error, RunRef, Store};
 
 use crate::generate::{self, Draw};
@@ -10,6 +10,11 @@ fn store() -> (tempfile::TempDir, Store) {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(&dir.path().join("results")).unwrap();
     (dir, store)
+}
+
+fn ended(at_unix_ms: i64, scope: Scope, reason: &str) -> Warning {
+    let kind = WarningKind::RunEnded { reason: reason.to_owned() };
+    Warning { at_unix_ms: Some(at_unix_ms), scope, kind }
 }
 
 #[test]
@@ -25,7 +30,7 @@ fn changes_are_seen() {
     run.systems[1].spec = spec;
 
     let mut slice = generate::slice(&mut Draw(3), 0);
-    slice.marks = vec![Mark::Resumed, Mark::Note { text: "first".to_owned() }];
+    slice.warnings = vec![WarningKind::Resumed, WarningKind::ClockSet { by_ms: -7 }];
     store.insert_slice("r1", 1, 0, &slice).unwrap();
     run.steps[1].systems[0].slices.push(slice);
     let sizes = Sizes {
@@ -45,16 +50,17 @@ fn changes_are_seen() {
     state.outcome = StepOutcome::Failed { reason: "the server ended".to_owned() };
     store.set_outcome("r1", 1, 1, state).unwrap();
 
-    for (system, what) in [(Some(1), "its server ended"), (None, "no space left"), (None, "")] {
-        let incident = Incident { at_unix_ms: 70, system, what: what.to_owned() };
-        store.add_incident("r1", &incident).unwrap();
-        run.incidents.push(incident);
+    for (scope, reason) in [(Scope::System(1), "its server ended"), (Scope::Run, "no space left")] {
+        let warning = ended(70, scope, reason);
+        store.add_warning("r1", &warning).unwrap();
+        run.warnings.push(warning);
     }
 
     store.set_run_status("r1", RunStatus::Interrupted, Some(77)).unwrap();
-    let incident = Incident { at_unix_ms: 78, system: None, what: "goes on".to_owned() };
-    store.mark_resumed("r1", &incident).unwrap();
-    run.incidents.push(incident);
+    let kind = WarningKind::RunResumed { last: None };
+    let warning = Warning { at_unix_ms: Some(78), scope: Scope::Run, kind };
+    store.mark_resumed("r1", &warning).unwrap();
+    run.warnings.push(warning);
     run.n_resumed = 1;
     assert_eq!(store.select_run(&RunRef::Latest).unwrap(), run);
     store.set_run_status("r1", RunStatus::Finished, Some(99)).unwrap();
@@ -71,9 +77,9 @@ fn what_does_not_exist_cannot_change() {
     let run = generate::plain_run("r1");
     store.create_run(&run).unwrap();
     assert!(store.set_run_status("r2", RunStatus::Failed, None).is_err());
-    let incident = Incident { at_unix_ms: 1, system: None, what: "lost".to_owned() };
-    assert!(store.mark_resumed("r2", &incident).is_err());
-    assert!(store.add_incident("r2", &incident).is_err());
+    let warning = ended(1, Scope::Run, "lost");
+    assert!(store.mark_resumed("r2", &warning).is_err());
+    assert!(store.add_warning("r2", &warning).is_err());
     assert!(store.set_system_facts("r1", 2, &run.systems[0]).is_err());
     assert!(store.set_outcome("r1", 0, 2, &SystemStep::pending()).is_err());
     let slice = generate::slice(&mut Draw(3), 0);
@@ -86,7 +92,7 @@ fn a_slice_is_final() {
     let (dir, store) = store();
     store.create_run(&generate::plain_run("r1")).unwrap();
     let mut slice = generate::slice(&mut Draw(3), 0);
-    slice.marks = vec![Mark::Resumed];
+    slice.warnings = vec![WarningKind::Resumed];
     slice.samples.resize_with(1, Default::default);
     slice.series.resize_with(1, Default::default);
     store.insert_slice("r1", 0, 0, &slice).unwrap();
@@ -98,7 +104,7 @@ fn a_slice_is_final() {
     for sql in [
         "UPDATE slice SET n_queries = 1",
         "DELETE FROM slice",
-        "UPDATE mark SET amount = 1",
+        "UPDATE warning SET kind = 'steal'",
         "DELETE FROM sample",
         "DELETE FROM second",
     ] {

@@ -2,7 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails by panicking")]
 
-mod fixtures;
 mod generate;
 mod interrupted;
 mod lifecycle;

@@ -359,15 +359,15 @@ pub(crate) fn assert_complete(run: &Value, n: usize) {
     }
 }
 
-/// The steps in whose slices a mark is found.
-pub(crate) fn marked(run: &Value, mark: &str) -> Vec<String> {
+/// The steps with slices that have a warning of a kind.
+pub(crate) fn warned(run: &Value, kind: &str) -> Vec<String> {
     let steps = run["steps"].as_array().unwrap().iter();
     let has = |step: &&Value| {
         let systems = step["systems"].as_array().unwrap().iter();
         systems
             .flat_map(|system| system["slices"].as_array().unwrap())
-            .flat_map(|slice| slice["marks"].as_array().unwrap())
-            .any(|m| m["mark"] == mark)
+            .flat_map(|slice| slice["warnings"].as_array().unwrap())
+            .any(|warning| warning["kind"] == kind)
     };
     steps.filter(has).map(|s| s["info"]["name"].as_str().unwrap().to_owned()).collect()
 }

@@ -9,8 +9,9 @@ use rqps_fake_server::{Fault, When};
 use serde_json::Value;
 
 use crate::bench::{
-    Bench, DEADLINE, Running, assert_complete, for_each_server, for_one_server, marked, pause,
+    Bench, DEADLINE, Running, assert_complete, for_each_server, for_one_server, pause, warned,
 };
+use crate::failed_servers::warnings;
 use crate::fake::{for_each_family, write_plan};
 
 fn plan(dbms: &str, version: &str) -> String {
@@ -47,15 +48,15 @@ fn stored(run: &Value) -> Vec<Value> {
     steps.flat_map(|s| s["systems"][0]["slices"].as_array().unwrap()).cloned().collect()
 }
 
-/// The texts of the notes on slices, each once.
-fn notes(run: &Value) -> Vec<String> {
+/// Whether caches were warmed where slices say that a server was started again on its data; each once.
+fn started_again(run: &Value) -> Vec<bool> {
     let all = stored(run);
-    let marks = all.iter().flat_map(|slice| slice["marks"].as_array().unwrap());
-    let mut notes: Vec<String> =
-        marks.filter_map(|mark| mark["text"].as_str()).map(str::to_owned).collect();
-    notes.sort();
-    notes.dedup();
-    notes
+    let warnings = all.iter().flat_map(|slice| slice["warnings"].as_array().unwrap());
+    let again = warnings.filter(|warning| warning["kind"] == "started-again");
+    let mut warmed: Vec<bool> = again.map(|it| it["is_warmed"].as_bool().unwrap()).collect();
+    warmed.sort_unstable();
+    warmed.dedup();
+    warmed
 }
 
 #[test]
@@ -90,10 +91,8 @@ fn check_every_end(bench: &Bench) {
     let run = bench.latest();
     assert_complete(&run, 2);
     assert_eq!((run["id"].as_str(), &run["n_resumed"]), (Some(id.as_str()), &3.into()));
-    assert_eq!(marked(&run, "resumed"), Vec::<String>::new(), "tables were filled anew");
-    let again = "the run was interrupted: the server was started again on its data, brought to rest \
-                     and its caches warmed anew";
-    assert!(notes(&run).iter().any(|note| note == again), "{:?}", notes(&run));
+    assert_eq!(warned(&run, "resumed"), Vec::<String>::new(), "tables were filled anew");
+    assert_eq!(started_again(&run), [true]);
     let all = stored(&run);
     assert!(kept.iter().all(|slice| all.contains(slice)), "a slice was lost or changed");
     bench.assert_tidy(&id);
@@ -125,16 +124,15 @@ fn data_that_are_not_sound_are_filled_anew() {
         assert!(said.stderr.contains("goes on with the data that it had"), "{}", said.stderr);
         let run = bench.latest();
         assert_complete(&run, 2);
-        let incidents = run["incidents"].as_array().unwrap().iter();
-        let told: Vec<&str> = incidents.filter_map(|it| it["what"].as_str()).collect();
-        assert!(told.iter().any(|what| what.starts_with(why)), "{told:?}");
+        let told = warnings(&run);
+        assert!(told.iter().any(|(_, what)| what.starts_with("data-not-used: ")), "{told:?}");
         // Each time it went on, where it had been broken off.
-        let went_on = told.iter().filter(|what| what.contains("goes on after an interruption"));
+        let went_on = told.iter().filter(|(_, what)| what.starts_with("run-resumed: "));
         assert_eq!(went_on.count(), 2, "{told:?}");
         // What was not in the tables when they were filled anew is not in them now.
         let steps = run["steps"].as_array().unwrap();
         let last = steps.last().unwrap()["info"]["name"].as_str().unwrap();
-        assert!(marked(&run, "resumed").iter().any(|name| name == last), "{last}");
+        assert!(warned(&run, "resumed").iter().any(|name| name == last), "{last}");
         bench.assert_tidy(&id);
     });
 }
@@ -168,8 +166,8 @@ fn systems_that_are_compared_have_tables_of_one_age() {
     let last = steps.last().unwrap()["systems"].as_array().unwrap();
     for system in last {
         let slices = system["slices"].as_array().unwrap().iter();
-        let marks = slices.map(|slice| slice["marks"].as_array().unwrap());
-        let is_marked = |marks: &Vec<Value>| marks.iter().any(|mark| mark["mark"] == "resumed");
+        let marks = slices.map(|slice| slice["warnings"].as_array().unwrap());
+        let is_marked = |marks: &Vec<Value>| marks.iter().any(|mark| mark["kind"] == "resumed");
         assert!(marks.clone().all(is_marked), "{system}");
     }
     bench.assert_tidy(&id);
@@ -190,7 +188,7 @@ fn tables_that_lack_rows_are_filled_anew() {
     assert!(said.stderr.contains("table 1 has 0 rows of 4000"), "{}", said.stderr);
     let run = bench.latest();
     assert_complete(&run, 2);
-    assert!(!marked(&run, "resumed").is_empty());
+    assert!(!warned(&run, "resumed").is_empty());
     bench.assert_tidy(&id);
 }
 
@@ -247,8 +245,8 @@ fn a_log_that_cannot_be_kept_leaves_no_server_and_no_data() {
     assert!(said.stderr.contains(&message), "{}", said.stderr);
     assert_eq!(said.stderr.matches("rqps: error: ").count(), 1, "{}", said.stderr);
     let run = bench.latest();
-    let ended = run["incidents"][0]["what"].as_str().unwrap();
-    assert!(ended.starts_with("the run ended: ") && ended.contains(&message), "{ended}");
+    let ended = &warnings(&run)[0].1;
+    assert!(ended.starts_with("run-ended: ") && ended.contains(&message), "{ended}");
     bench.assert_tidy(&id);
     // Everything was measured by then, and the same command ends the run once the way is free.
     fs::remove_dir(&log).unwrap();
@@ -281,9 +279,7 @@ fn the_insert_benchmark_goes_on_with_its_tables() {
         assert!(said.stderr.contains("goes on with the data that it had"), "{}", said.stderr);
         let run = bench.latest();
         assert_eq!(run["status"], "finished");
-        let cold =
-            "the run was interrupted: the server was started again on its data, with cold caches";
-        assert_eq!(notes(&run), [cold]);
+        assert_eq!(started_again(&run), [false]);
         // Rows were counted where it went on, and those that the steps after it moved are there.
         let checks: Vec<&Value> = run["steps"]
             .as_array()

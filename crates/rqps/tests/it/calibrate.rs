@@ -5,7 +5,7 @@ use std::fs;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use rqps_model::calibration::{Best, Disturbance};
-use rqps_model::{Calibration, Mark, Placement};
+use rqps_model::{Calibration, Placement, WarningKind};
 use rqps_store::Store;
 
 use crate::bench::{Bench, for_each_server};
@@ -64,7 +64,7 @@ fn store(bench: &Bench, made_unix_ms: i64, (placement, slice_ms): (Placement, u3
         floors: Vec::new(),
         power: Vec::new(),
         n_slices: 100,
-        disturbances: vec![Disturbance { mark: Mark::Steal { pct: 7 }, n: n_stolen }],
+        disturbances: vec![Disturbance { kind: WarningKind::Steal { pct: 7 }, n: n_stolen }],
         narrowest: None,
     };
     let store = Store::open(&bench.path("rqps-results")).unwrap();
@@ -98,7 +98,10 @@ fn what_cannot_be_calibrated_is_said() {
     let bench = Bench::new();
     for (args, words) in [
         (vec!["calibrate", "null", "--seconds", "0"], "--seconds 0 is out of range; give 0.2"),
-        (vec!["calibrate", "null", "--power"], "no server that a handicap could stop; leave out"),
+        (
+            vec!["calibrate", "null", "--power"],
+            "no server that an injected slowdown could stop; leave out",
+        ),
         (vec!["calibrate", "null", "--looks", "2"], "--power"),
         (vec!["calibrate", "null", "--power", "--looks", "0"], "0 is not in 1..=1000"),
         (vec!["calibrate", "mysql://u@h/d"], "starts its server itself; name DBMS@VERSION"),
@@ -114,7 +117,7 @@ fn what_cannot_be_calibrated_is_said() {
 /// that it looks for it.
 #[test]
 #[ignore = "make test-all: real servers"]
-fn a_server_is_calibrated_and_its_handicaps_are_looked_for() {
+fn a_server_is_calibrated_and_its_injected_slowdowns_are_looked_for() {
     for_each_server(|dbms, version| {
         // One is enough: how threads are found and stopped on each is tested elsewhere.
         if dbms != "postgres" {
@@ -125,7 +128,8 @@ fn a_server_is_calibrated_and_its_handicaps_are_looked_for() {
         let args = ["calibrate", &system, "--seconds", "0.2", "--power", "--looks", "2"];
         let said = bench.run(&args);
         assert_eq!(said.code(), 0, "{}", said.stderr);
-        for words in ["noise floor", "handicap  ", "beyond chance: the whole interval lies below 1"]
+        for words in
+            ["noise floor", "injected slowdown  ", "beyond chance: the whole interval lies below 1"]
         {
             assert!(said.stdout.contains(words), "no {words:?} in {}", said.stdout);
         }
@@ -139,13 +143,20 @@ fn a_server_is_calibrated_and_its_handicaps_are_looked_for() {
         assert_eq!(found.floors.len(), 2 * n_clients);
         assert!(found.floors.iter().all(|floor| floor.visible().is_some()), "{:?}", found.floors);
         let most = found.best.last().unwrap().clients;
-        let looked: Vec<(&str, f64)> =
-            found.power.iter().map(|power| (power.step.as_str(), power.handicap_pct)).collect();
+        let looked: Vec<(&str, f64)> = found
+            .power
+            .iter()
+            .map(|power| (power.step.as_str(), power.injected_slowdown_pct))
+            .collect();
         let of_step = |step: &'static str| [0.0, 2.0, 5.0, 10.0].map(|percent| (step, percent));
         assert_eq!(looked, [of_step("point-query"), of_step("update-index")].concat());
         for power in &found.power {
             assert!(power.n == 2 && power.n_found <= 2 && power.clients == most, "{power:?}");
-            assert_eq!(power.n_judged_at_half.is_some(), power.handicap_pct > 0.0, "{power:?}");
+            assert_eq!(
+                power.n_judged_at_half.is_some(),
+                power.injected_slowdown_pct > 0.0,
+                "{power:?}"
+            );
             // Two looks have an interval over both.
             assert!(power.ratio.interval.is_some() && power.ratio.point > 0.0, "{power:?}");
         }

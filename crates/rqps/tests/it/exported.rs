@@ -157,8 +157,8 @@ fn usage(n: u64) -> Usage {
             server_run_wait_ns: Some(ns(60 + n)),
             served_cpu_ns: Some(ns(6900)),
             served_run_wait_ns: Some(ns(50 + n)),
-            crew_cpu_ns: Some(ns(1450)),
-            crew_run_wait_ns: Some(ns(20 + n)),
+            client_threads_cpu_ns: Some(ns(1450)),
+            client_threads_run_wait_ns: Some(ns(20 + n)),
             io_stalled_ns: Some(ns(30 + n)),
         },
     }

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::bench::{Bench, DEADLINE, Running, for_each_server, pause, processes};
 use crate::failed_servers::{
-    failed, incidents, plan, server_of, short_plan, socket_of, started_anew,
+    failed, plan, server_of, short_plan, socket_of, started_anew, warnings,
 };
 use crate::fake::{for_each_family, write_plan};
 
@@ -57,7 +57,7 @@ fn a_server_that_ends_idle_connections_costs_nothing() {
         assert_eq!(said.code(), 0, "{}", said.stderr);
         let run = bench.latest();
         assert!(run["status"] == "finished" && failed(&run).is_empty());
-        assert!(incidents(&run).is_empty(), "{}", run["incidents"]);
+        assert!(warnings(&run).is_empty(), "{}", run["warnings"]);
         // The option is in force, and told as it is.
         assert_eq!(run["systems"][0]["settings"]["wait_timeout"], "2");
     });
@@ -90,7 +90,7 @@ fn a_connection_for_questions_that_is_gone_is_opened_anew() {
         assert_eq!(said.code(), 0, "{}", said.stderr);
         let run = bench.latest();
         assert!(run["status"] == "finished" && failed(&run).is_empty());
-        assert!(incidents(&run).is_empty(), "{}", run["incidents"]);
+        assert!(warnings(&run).is_empty(), "{}", run["warnings"]);
         bench.assert_tidy(&id);
     });
 }
@@ -110,8 +110,8 @@ fn a_step_that_is_measured_is_done_when_its_server_dies_as_it_settles() {
         assert_eq!(said.code(), 0, "{}", said.stderr);
         let run = bench.latest();
         assert!(run["status"] == "finished" && failed(&run).is_empty());
-        let [(Some(0), what)] = &incidents(&run)[..] else { panic!("{}", run["incidents"]) };
-        assert!(what.starts_with("its server failed (1 of at most 3 times)"), "{what}");
+        let [(Some(0), what)] = &warnings(&run)[..] else { panic!("{}", run["warnings"]) };
+        assert!(what.starts_with("server-failed 1: "), "{what}");
         assert!(what.contains("SIGKILL"), "{what}");
         let is_it =
             |step: &&Value| step["info"]["name"].as_str().unwrap().starts_with("read-write");
@@ -157,8 +157,8 @@ fn a_process_that_outlives_its_server_is_not_waited_for() {
     assert_eq!(said.code(), 0, "{}", said.stderr);
     let run = bench.latest();
     assert!(run["status"] == "finished" && failed(&run).is_empty());
-    let [(Some(0), what)] = &incidents(&run)[..] else { panic!("{}", run["incidents"]) };
-    assert!(what.starts_with("its server failed (1 of at most 3 times)"), "{what}");
+    let [(Some(0), what)] = &warnings(&run)[..] else { panic!("{}", run["warnings"]) };
+    assert!(what.starts_with("server-failed 1: "), "{what}");
     assert!(what.contains("SIGKILL"), "{what}");
     bench.assert_tidy(&id);
 }
@@ -188,7 +188,7 @@ fn a_server_that_dies_while_others_start_is_started_again() {
     assert_eq!(said.code(), 0, "{}", said.stderr);
     let run = bench.latest();
     assert!(run["status"] == "finished" && failed(&run).is_empty());
-    let [(Some(idx), what)] = &incidents(&run)[..] else { panic!("{}", run["incidents"]) };
+    let [(Some(idx), what)] = &warnings(&run)[..] else { panic!("{}", run["warnings"]) };
     assert!(*idx == first as u64 && what.contains("SIGKILL"), "{idx} {first}: {what}");
     bench.assert_tidy(&id);
 }
@@ -203,8 +203,8 @@ fn what_makes_the_data_of_a_server_is_started_again_when_it_was_killed() {
         assert_eq!(said.code(), 0, "{}", said.stderr);
         let run = bench.latest();
         assert!(run["status"] == "finished" && failed(&run).is_empty());
-        let [(Some(0), what)] = &incidents(&run)[..] else { panic!("{}", run["incidents"]) };
-        let words = "its server was killed before it answered (1 of at most 3 failures)";
+        let [(Some(0), what)] = &warnings(&run)[..] else { panic!("{}", run["warnings"]) };
+        let words = "killed-at-start 1: ";
         assert!(what.starts_with(words) && what.contains("could not make its data"), "{what}");
         bench.assert_tidy(run["id"].as_str().unwrap());
     });

@@ -66,20 +66,26 @@ pub(crate) fn failed(run: &Value) -> Vec<(String, usize, String)> {
     found
 }
 
-/// What happened to a run on the way, each with its system; but for servers that were slow to stop.
-pub(crate) fn incidents(run: &Value) -> Vec<(Option<u64>, String)> {
-    let all = run["incidents"].as_array().map_or(&[][..], Vec::as_slice).iter();
-    all.map(|i| (i["system"].as_u64(), i["what"].as_str().unwrap().to_owned()))
-        .filter(|(_, what)| !what.contains(" did not stop "))
+/// The warnings of a run, each with its system, but for servers that were slow to stop: the kind, how often it
+/// happened, and the reason.
+pub(crate) fn warnings(run: &Value) -> Vec<(Option<u64>, String)> {
+    let all = run["warnings"].as_array().map_or(&[][..], Vec::as_slice).iter();
+    all.filter(|warning| warning["kind"] != "not-stopped")
+        .map(|warning| {
+            let kind = warning["kind"].as_str().unwrap();
+            let reason = warning["reason"].as_str().unwrap_or_default();
+            let n = warning["n"].as_u64().map_or_else(String::new, |n| format!(" {n}"));
+            (warning["scope"]["system"].as_u64(), format!("{kind}{n}: {reason}"))
+        })
         .collect()
 }
 
 /// The steps of a system that say that its server was started anew before.
 pub(crate) fn started_anew(run: &Value, system: usize) -> Vec<String> {
     let says = |state: &Value| {
-        let marks = |slice: &Value| slice["marks"].as_array().unwrap().clone();
+        let marks = |slice: &Value| slice["warnings"].as_array().unwrap().clone();
         let slices = state["slices"].as_array().unwrap().iter();
-        slices.flat_map(marks).any(|mark| mark.to_string().contains("was started anew"))
+        slices.flat_map(marks).any(|warning| warning["kind"] == "started-on-new-data")
     };
     let steps = run["steps"].as_array().unwrap().iter();
     steps
@@ -136,7 +142,7 @@ fn check_death(bench: &Bench, said: &Said, mode: &str) {
     // What comes after says so; the other system has nothing to say.
     assert!(!started_anew(&run, 0).is_empty(), "{mode}");
     assert!(started_anew(&run, 1).is_empty(), "{mode}");
-    let [incident] = &incidents(&run)[..] else { panic!("{}", run["incidents"]) };
+    let [incident] = &warnings(&run)[..] else { panic!("{}", run["warnings"]) };
     assert!(incident.0 == Some(0) && incident.1.contains("SIGKILL"), "{incident:?}");
     let report = bench.output(&["report"]);
     assert!(report.contains("SIGKILL"), "{report}");
@@ -176,8 +182,8 @@ fn what_no_step_tells_stands_in_the_report() {
     assert_eq!(said.code(), 0, "{}", said.stderr);
     let run = bench.latest();
     assert!(run["status"] == "finished" && failed(&run).is_empty());
-    let [(Some(0), what)] = &incidents(&run)[..] else { panic!("{}", run["incidents"]) };
-    assert!(what.starts_with("its server failed (1 of at most 3 times)"), "{what}");
+    let [(Some(0), what)] = &warnings(&run)[..] else { panic!("{}", run["warnings"]) };
+    assert!(what.starts_with("server-failed 1: "), "{what}");
     let json = bench.json(&["report", "--format", "json"]);
     assert_eq!(json["run"]["incidents"][0]["system"], "a");
     for format in ["terminal", "markdown"] {
@@ -207,8 +213,8 @@ fn a_server_that_fails_again_and_again_is_taken_out_and_the_others_are_measured(
     assert!(said.stderr.contains("1 of 3 systems not measured in all steps"), "{}", said.stderr);
     let run = bench.latest();
     assert_eq!(run["status"], "failed");
-    let (system, what) = incidents(&run).pop().unwrap();
-    assert!(system == Some(1) && what.starts_with("left out: "), "{what}");
+    let (system, what) = warnings(&run).pop().unwrap();
+    assert!(system == Some(1) && what.starts_with("excluded: "), "{what}");
     for step in run["steps"].as_array().unwrap() {
         for system in [0, 2] {
             assert_eq!(step["systems"][system]["outcome"]["outcome"], "done", "{step}");
@@ -265,7 +271,7 @@ fn a_server_that_does_not_start_at_first_is_left_out_and_measured_alone_later() 
     assert_eq!(said.code(), 0, "{}", said.stderr);
     let run = bench.latest();
     assert_eq!((run["id"].as_str(), run["status"].as_str()), (Some(id.as_str()), Some("finished")));
-    let says_alone = |state: &Value| state.to_string().contains("measured without the base");
+    let says_alone = |state: &Value| state.to_string().contains("without-base");
     for step in run["steps"].as_array().unwrap() {
         let is_compared = !matches!(step["info"]["kind"].as_str().unwrap(), "load" | "warm-up");
         let found: Vec<bool> = (0..3).map(|idx| says_alone(&step["systems"][idx])).collect();

@@ -4,7 +4,7 @@
 use rqps_fake_server::{Fault, When};
 
 use crate::bench::{Bench, assert_complete};
-use crate::failed_servers::{failed, incidents, short_plan};
+use crate::failed_servers::{failed, short_plan, warnings};
 use crate::fake::{for_each_family, write_plan};
 
 #[test]
@@ -100,7 +100,7 @@ fn a_connection_that_a_server_ends_costs_its_step() {
         let [(step, 0, reason)] = &failed(&run)[..] else { panic!("{run}") };
         assert!(step == "update-index" && reason.contains("connection lost"), "{step}: {reason}");
         // The server is there, and nothing of it is started anew.
-        assert!(incidents(&run).is_empty(), "{}", run["incidents"]);
+        assert!(warnings(&run).is_empty(), "{}", run["warnings"]);
         assert_eq!(trees[0].n_starts(), 1);
     });
 }

@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 use serde_json::Value;
 
 use crate::bench::{
-    Bench, DEADLINE, Running, assert_complete, for_one_server, marked, pause, processes, slices,
+    Bench, DEADLINE, Running, assert_complete, for_one_server, pause, processes, slices, warned,
 };
 use crate::fake::{for_each_family, write_plan};
 use crate::null_client::assert_follows_schema;
@@ -98,7 +98,7 @@ fn an_interrupted_run_in_turns_goes_on_where_it_was() {
     assert_complete(&run, 8);
     let after = stored(&run);
     assert!(!before.is_empty() && before.iter().all(|s| after.contains(s)), "a block was lost");
-    assert!(!marked(&run, "resumed").is_empty());
+    assert!(!warned(&run, "resumed").is_empty());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::process::Command;
 use nix::fcntl::{Flock, FlockArg};
 use nix::sys::signal::Signal;
 
-use crate::bench::{Bench, assert_complete, marked};
+use crate::bench::{Bench, assert_complete, warned};
 use crate::fake::write_plan;
 
 const GOES_ON: &str = "goes on with the data that it had";
@@ -58,7 +58,7 @@ fn who_looks_at_them_is_not_in_the_way() {
     assert!(said.stderr.contains(GOES_ON), "{}", said.stderr);
     let run = bench.latest();
     assert_complete(&run, 2);
-    assert_eq!(marked(&run, "resumed"), Vec::<String>::new(), "tables were filled anew");
+    assert_eq!(warned(&run, "resumed"), Vec::<String>::new(), "tables were filled anew");
     assert!(is_there, "what only looked was ended");
     assert!(!dir.exists());
 }
@@ -84,7 +84,7 @@ fn who_is_in_the_way_costs_an_attempt_and_no_data() {
         assert_eq!(said.stderr.matches(GOES_ON).count(), n, "{mode}: {}", said.stderr);
         let run = bench.latest();
         assert_eq!((run["id"].as_str(), &run["status"]), (Some(id.as_str()), &"finished".into()));
-        assert_eq!(marked(&run, "resumed"), Vec::<String>::new(), "tables were filled anew");
+        assert_eq!(warned(&run, "resumed"), Vec::<String>::new(), "tables were filled anew");
         bench.assert_tidy(&id);
     }
 }

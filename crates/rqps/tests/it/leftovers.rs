@@ -34,7 +34,7 @@ fn data(bench: &Bench, name: &str) -> PathBuf {
 }
 
 /// A directory as a killed rqps leaves it.
-fn marked(bench: &Bench, name: &str) -> PathBuf {
+fn warned(bench: &Bench, name: &str) -> PathBuf {
     let dir = data(bench, name);
     fs::create_dir_all(dir.join("data")).unwrap();
     fs::write(dir.join("data/ibdata1"), "pages").unwrap();
@@ -62,10 +62,10 @@ fn a_run_is_removed_with_its_data_and_nothing_else() {
     let bench = Bench::new();
     bench.write("plan.toml", &plan("dbms = \"null\""));
     let id = killed(&bench);
-    let ours = marked(&bench, &format!("{id}-0"));
-    let used = marked(&bench, &format!("{id}-1"));
+    let ours = warned(&bench, &format!("{id}-0"));
+    let used = warned(&bench, &format!("{id}-1"));
     let theirs = unmarked(&bench, &format!("{id}-2"));
-    let of_another = marked(&bench, &format!("{id}-other-0"));
+    let of_another = warned(&bench, &format!("{id}-other-0"));
     let lock = held(&used);
     let said = bench.run(&["runs", "rm", &id]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
@@ -86,16 +86,16 @@ fn the_next_run_removes_what_killed_ones_left_and_says_so() {
     let bench = Bench::new();
     bench.write("plan.toml", &plan("dbms = \"null\""));
     let (first, second) = (killed(&bench), killed(&bench));
-    let ours = marked(&bench, &format!("{first}-0"));
+    let ours = warned(&bench, &format!("{first}-0"));
     let theirs = unmarked(&bench, &format!("{second}-0"));
-    let of_no_run = marked(&bench, "20200101-000000-x-0");
+    let of_no_run = warned(&bench, "20200101-000000-x-0");
     // A run that is under way keeps its own. It does not end meanwhile.
     bench.write("long.toml", &plan("dbms = \"null\"").replace("read = 0.2", "read = 900"));
     let mut running = bench.spawn(&["run", "long.toml"]);
     let under_way = running.run_id();
     running.await_line(&format!("{}, which run {first} left when it was killed", ours.display()));
     running.await_line("/s");
-    let its_own = marked(&bench, &format!("{under_way}-0"));
+    let its_own = warned(&bench, &format!("{under_way}-0"));
     let said = bench.run(&["run", "plan.toml", "--new", "--steps", "point-query", "--no-html"]);
     running.signal(Signal::SIGKILL);
     assert_eq!(said.code(), 0, "{}", said.stderr);
@@ -136,10 +136,10 @@ fn what_was_started_for_no_run_goes_with_the_next_command() {
     bench.write("plan.toml", &plan("dbms = \"null\""));
     let names =
         ["calibrate-4000001-0", "calibrate-4000001-1", "audit-4000002-0", "sandbox-4000003"];
-    let strays = names.map(|name| marked(&bench, name));
-    let used = marked(&bench, "audit-4000004-0");
+    let strays = names.map(|name| warned(&bench, name));
+    let used = warned(&bench, "audit-4000004-0");
     let theirs = unmarked(&bench, "sandbox-4000005");
-    let other = marked(&bench, "audit-of-mine");
+    let other = warned(&bench, "audit-of-mine");
     let lock = held(&used);
     let said = bench.run(&["run", "plan.toml", "--steps", "point-query", "--no-html"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
@@ -185,7 +185,7 @@ fn data_of_a_system_that_has_finished_go_when_its_run_goes_on() {
     running.await_line(" b  ");
     running.signal(Signal::SIGKILL);
     assert_eq!(running.finish().code(), 128 + 9);
-    let left = [0, 1].map(|idx| marked(&bench, &format!("{id}-{idx}")));
+    let left = [0, 1].map(|idx| warned(&bench, &format!("{id}-{idx}")));
     for dir in &left {
         let path = dir.join("rqps-instance.json");
         let marker = fs::read_to_string(&path).unwrap();

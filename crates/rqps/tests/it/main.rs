@@ -46,8 +46,6 @@ mod gate;
 mod guest;
 mod guest_login;
 #[cfg(test)]
-mod handicap;
-#[cfg(test)]
 mod hostile_texts;
 #[cfg(test)]
 mod imported;
@@ -59,6 +57,8 @@ mod imported_inserts;
 mod imported_raw_inserts;
 #[cfg(test)]
 mod in_turns;
+#[cfg(test)]
+mod injected_slowdown;
 #[cfg(test)]
 mod insert;
 #[cfg(test)]

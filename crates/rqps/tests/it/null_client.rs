@@ -5,7 +5,7 @@ use std::fs;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::bench::{Bench, assert_complete, marked};
+use crate::bench::{Bench, assert_complete, warned};
 
 /// Two systems and slices as short as they can be.
 const SHORT: &str = r#"
@@ -151,7 +151,7 @@ fn an_interrupted_run_goes_on_where_it_was() {
     assert_eq!(after["n_resumed"], 1);
     assert_complete(&after, 2);
     // Every step from there on was measured on tables filled anew, and says so.
-    assert_eq!(marked(&after, "resumed").len(), pending(&before));
+    assert_eq!(warned(&after, "resumed").len(), pending(&before));
     // What was measured before is as it was.
     for (old, new) in
         before["steps"].as_array().unwrap().iter().zip(after["steps"].as_array().unwrap())

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::bench::{Bench, marked};
+use crate::bench::{Bench, warned};
 use crate::null_client::assert_follows_schema;
 
 /// 100 events a second: 50 starts in each slice of half a second.
@@ -46,7 +46,7 @@ fn assert_accounted(run: &Value) {
         assert_eq!(count("n_due"), N_DUE, "{late}");
         assert_eq!(slice["n_events"].as_u64().unwrap(), N_DUE - count("n_missed"), "{slice}");
         let is_marked =
-            slice["marks"].as_array().unwrap().iter().any(|m| m["mark"] == "rate-missed");
+            slice["warnings"].as_array().unwrap().iter().any(|m| m["kind"] == "rate-missed");
         assert_eq!(is_marked, count("n_missed") > 0, "{slice}");
         assert!(slice["duration_ns"].as_u64().unwrap() >= 500_000_000);
     }
@@ -118,7 +118,7 @@ fn an_impossible_rate_marks_every_slice() {
     let said = bench.run(&["run", "plan.toml", "--rate", "1e9"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
     let run = bench.latest();
-    assert_eq!(marked(&run, "rate-missed"), ["point-query", "point-query"]);
+    assert_eq!(warned(&run, "rate-missed"), ["point-query", "point-query"]);
     for slice in slices(&run, "point-query") {
         let late = &slice["lateness"];
         let count = |key: &str| late[key].as_u64().unwrap();

@@ -113,7 +113,9 @@ fn what_happened_is_told_of_the_systems_that_are_compared() {
     let mut night =
         run(1, &["16.4", "17.4", "18.0"], &[("point-query", &[19_000, 20_000, 20_000])]);
     let what = "its server was killed".to_owned();
-    night.incidents = vec![rqps_model::Incident { at_unix_ms: 5_000, system: Some(1), what }];
+    let kind = rqps_model::WarningKind::NotStopped { reason: what };
+    let scope = rqps_model::Scope::System(1);
+    night.warnings = vec![rqps_model::Warning { at_unix_ms: Some(5_000), scope, kind }];
     store(&bench, &night);
     let served = Served::start(&bench, &[]);
     let told = |systems: [u32; 2]| {

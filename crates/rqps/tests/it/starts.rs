@@ -3,7 +3,7 @@
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::bench::{Bench, assert_complete, marked};
+use crate::bench::{Bench, assert_complete, warned};
 use crate::fake::write_plan;
 
 const PLAN: &str = "
@@ -104,14 +104,14 @@ fn a_run_in_turns_killed_on_its_second_start_goes_on_there() {
             let now = new["systems"][system]["slices"].as_array().unwrap();
             assert_eq!(there[..], now[..there.len()], "{name}");
             let is_marked = |slice: &Value| {
-                slice["marks"].as_array().unwrap().iter().any(|mark| mark["mark"] == "resumed")
+                slice["warnings"].as_array().unwrap().iter().any(|mark| mark["kind"] == "resumed")
             };
             // Tables of the second start were filled anew; those of the first had nothing to go on with.
             let goes_on = new["start"] == 1 && there.len() < now.len();
             assert!(now[there.len()..].iter().all(|slice| is_marked(slice) == goes_on), "{name}");
         }
     }
-    assert!(!marked(&run, "resumed").is_empty());
+    assert!(!warned(&run, "resumed").is_empty());
     let text = bench.output(&["report"]);
     assert!(text.contains("The servers were started 2 times"), "{text}");
 }

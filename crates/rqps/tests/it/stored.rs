@@ -24,7 +24,7 @@ pub(crate) fn store(bench: &Bench, run: &Run) {
 pub(crate) fn run(day: u32, versions: &[&str], steps: &[(&str, &[u32])]) -> Run {
     Run {
         calibration: None,
-        incidents: Vec::new(),
+        warnings: Vec::new(),
         imported: None,
         id: format!("202611{day:02}-080000-nightly"),
         name: "nightly".to_owned(),
@@ -109,7 +109,7 @@ fn slice(idx: u32, qps: u32) -> Slice {
         response_times: Vec::new(),
         usage: Usage::default(),
         samples: Vec::new(),
-        marks: Vec::new(),
+        warnings: Vec::new(),
         streams: Vec::new(),
         whole_operations: None,
         counters: std::collections::BTreeMap::new(),

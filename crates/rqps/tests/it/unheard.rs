@@ -118,6 +118,6 @@ fn a_load_during_which_rqps_was_stopped_says_so() {
     assert_eq!(said.code(), 0, "{}", said.stderr);
     let run = bench.latest();
     let load = &run["steps"][0]["systems"][0]["slices"][0];
-    let is_paused = |mark: &serde_json::Value| mark["mark"] == "paused";
-    assert!(load["marks"].as_array().unwrap().iter().any(is_paused), "{load}");
+    let is_paused = |mark: &serde_json::Value| mark["kind"] == "paused";
+    assert!(load["warnings"].as_array().unwrap().iter().any(is_paused), "{load}");
 }

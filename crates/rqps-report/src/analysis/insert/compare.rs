@@ -1,10 +1,12 @@
 //! What a cell of the Insert Benchmark says beside the others of its step: levels, relative metrics
-//! and reasons for caution.
+//! and warnings.
+
+use rqps_model::WarningKind;
+use rqps_model::warning::HeldRate;
 
 use super::{InsertCell, Sla, level, trend};
 use crate::analysis::Cell;
-use crate::analysis::footnote::{Book, CellMark, FootnoteKind};
-use crate::number;
+use crate::analysis::footnote::{Book, CellWarning};
 
 /// What a cell of the Insert Benchmark has beside the base's.
 pub(in crate::analysis) fn with_base(cell: &mut Cell, base: &Cell, book: &mut Book) {
@@ -12,14 +14,13 @@ pub(in crate::analysis) fn with_base(cell: &mut Cell, base: &Cell, book: &mut Bo
         own.field_relative = Some(own.field.relative_to(&base.field));
     }
     if let Some(sla) = base.sla().filter(|sla| !sla.is_held) {
-        cell.marks.push(book.mark(FootnoteKind::SlaFailedOnBase, held(sla)));
+        let kind = WarningKind::SlaFailedOnBase { rate: held(sla) };
+        cell.warnings.push(book.warn(kind));
     }
 }
 
-/// `812 of 1000 inserts/s`.
-fn held(sla: &Sla) -> String {
-    let [average, target] = [sla.shown_average(), sla.target_per_s].map(number::plain_figure);
-    format!("{average} of {target} inserts/s")
+fn held(sla: &Sla) -> HeldRate {
+    HeldRate { average_per_s: sla.shown_average(), target_per_s: sla.target_per_s }
 }
 
 /// Sets where each figure of a step lies.
@@ -33,16 +34,15 @@ pub(in crate::analysis) fn set_levels(cells: &mut [Cell]) {
     }
 }
 
-/// The reasons for caution that only the Insert Benchmark has.
-pub(in crate::analysis) fn marks(own: &InsertCell, book: &mut Book) -> Vec<CellMark> {
-    let mut marks = Vec::new();
+/// The warnings that only the Insert Benchmark has.
+pub(in crate::analysis) fn warnings(own: &InsertCell, book: &mut Book) -> Vec<CellWarning> {
+    let mut warnings = Vec::new();
     if let Some(sla) = own.sla.filter(|sla| !sla.is_held) {
-        marks.push(book.mark(FootnoteKind::SlaFailed, held(&sla)));
+        warnings.push(book.warn(WarningKind::SlaFailed { rate: held(&sla) }));
     }
     let flow = own.flows.iter().find(|flow| flow.is_own);
-    if let Some(ratio) = flow.and_then(|flow| trend::trend(&flow.seconds, &flow.starts)) {
-        let detail = format!("second half {} of the first", number::plain_ratio(ratio));
-        marks.push(book.mark(FootnoteKind::Trend, detail));
+    if let Some(second_half) = flow.and_then(|flow| trend::trend(&flow.seconds, &flow.starts)) {
+        warnings.push(book.warn(WarningKind::Trend { second_half }));
     }
-    marks
+    warnings
 }

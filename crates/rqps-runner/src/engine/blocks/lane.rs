@@ -9,8 +9,8 @@ use rqps_model::{Slice, Stream, SystemIdx, Usage};
 use super::Measured;
 use crate::engine::bench::Bench;
 use crate::engine::clients::{RoleSpec, StepClients};
-use crate::engine::handicap::Handicap;
-use crate::engine::marks;
+use crate::engine::injected_slowdown::InjectedSlowdown;
+use crate::engine::warnings;
 use crate::engine::window::{Seen, Window, slice_of};
 
 /// One system of a step.
@@ -92,11 +92,12 @@ impl<'a> LaneBlock<'a> {
         let usage = usage.unwrap_or_default().with_rest_of(&seen.usage);
         let (main, others) = tallies.split_first().context("a step without clients")?;
         let all: Vec<&Tally> = tallies.iter().collect();
-        let mut marks = marks::of_slice(&all, &usage, clients.max(lane.clients.n_clients()));
-        marks.extend(lane.clients.handicap.iter().filter_map(Handicap::mark));
+        let mut warnings = warnings::of_slice(&all, &usage, clients.max(lane.clients.n_clients()));
+        warnings
+            .extend(lane.clients.injected_slowdown.iter().filter_map(InjectedSlowdown::warning));
         let streams = lane.clients.roles.iter().skip(1).zip(others);
         let streams = streams.filter_map(|(spec, tally)| stream_of(spec, tally)).collect();
-        let slice = slice_of(main, idx, seed, Seen { usage, ..seen }, marks);
+        let slice = slice_of(main, idx, seed, Seen { usage, ..seen }, warnings);
         Ok(Slice { streams, ..slice })
     }
 }

@@ -90,7 +90,7 @@ fn clients(worker: &Slow, planned: &PlannedStep) -> StepClients {
     StepClients {
         pool,
         roles: vec![role],
-        handicap: None,
+        injected_slowdown: None,
         placed: Placed::default(),
         serving: Vec::new(),
         pairs: Vec::new(),
@@ -156,7 +156,7 @@ impl Bench {
                 cpus: &[],
                 interrupt,
                 patience: Patience::default(),
-                handicap: 0.0,
+                injected_slowdown: 0.0,
             };
             let mut lane = Lane::new(SystemIdx(idx), clients(workers[idx], planned), bench);
             lane.usual_event = self.warm.contains(&idx).then_some(Duration::ZERO);

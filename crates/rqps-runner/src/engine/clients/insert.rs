@@ -14,7 +14,7 @@ use rqps_workload::insert::{
 
 use super::{Placed, RoleSpec, StepClients, connect, place_server, watch};
 use crate::engine::bench::Bench;
-use crate::engine::handicap::Handicap;
+use crate::engine::injected_slowdown::InjectedSlowdown;
 use crate::plan::seed::mix;
 use crate::plan::steps::{Job, PlannedStep};
 
@@ -124,12 +124,12 @@ pub(super) fn open(
             served.push(by);
         }
     }
-    let handicap = Handicap::of(bench, &served, seed)?;
+    let injected_slowdown = InjectedSlowdown::of(bench, &served, seed)?;
     let placed = Placed::of(bench, planned.placement, &served);
     let pool = ClientPool::of_inserts(members)?;
     watch(bench, &served[..n_watched(&roles, served.len())], &pool);
     let serving = served.iter().filter_map(|one| one.thread).collect();
-    Ok(StepClients { pool, roles, handicap, placed, serving, pairs })
+    Ok(StepClients { pool, roles, injected_slowdown, placed, serving, pairs })
 }
 
 /// Sets the sequence of a table's ids back to the last one. A session of PostgreSQL draws ids by the

@@ -20,7 +20,7 @@ use super::counting::Counting;
 use super::perf::{How, Recorder, read};
 use crate::engine::bench::Bench;
 use crate::engine::clients::StepClients;
-use crate::engine::handicap::Handicap;
+use crate::engine::injected_slowdown::InjectedSlowdown;
 
 /// How the name of perf's directory begins.
 const PREFIX: &str = "rqps-stacks-";
@@ -131,8 +131,8 @@ impl Recording {
         show: &mut dyn FnMut(rqps_load::Live) -> Control,
     ) -> Result<u64> {
         let (mut first, mut last) = (None, None);
-        let StepClients { pool, handicap, .. } = clients;
-        let (waits, handicap) = (&self.waits, handicap.as_ref());
+        let StepClients { pool, injected_slowdown, .. } = clients;
+        let (waits, injected_slowdown) = (&self.waits, injected_slowdown.as_ref());
         let mut edge = |edge| {
             match edge {
                 Edge::Start => {
@@ -144,11 +144,11 @@ impl Recording {
                     last = Some(bench.samples.brief(End::Finish));
                 }
             }
-            handicap.iter().for_each(|handicap| handicap.edge(edge));
+            injected_slowdown.iter().for_each(|injected_slowdown| injected_slowdown.edge(edge));
         };
         let result: Result<Vec<Tally>, ClientPoolError> = pool.run_roles(orders, &mut edge, show);
         waits.iter().for_each(WaitSampler::pause);
-        let ended = handicap.map_or(Ok(()), Handicap::end);
+        let ended = injected_slowdown.map_or(Ok(()), InjectedSlowdown::end);
         // A server that has died is the reason of both, and the clients say so.
         let tallies = result?;
         ended?;

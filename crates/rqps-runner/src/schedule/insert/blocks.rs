@@ -17,8 +17,8 @@ use crate::journal::Journal;
 use crate::journal::step_record::{StepRecord, Unrecorded};
 use crate::plan::seed;
 use crate::run_context::RunContext;
-use crate::schedule::marks::marks_of;
 use crate::schedule::outcome::{attempt_number, was_measured};
+use crate::schedule::warnings::warnings_of_step;
 use crate::system_state::Member;
 
 /// Measures the blocks of a step, each on all members in turn.
@@ -49,10 +49,10 @@ pub(super) fn measure(
     // What an attempt that was broken off has inserted is not inserted again.
     let attempt = members.iter().map(|member| attempt_number(run, member.state, step)).max();
     let seed = seed::of_attempt(run.seed_of(step), attempt.unwrap_or(0));
-    let mut marks = Vec::new();
+    let mut warnings = Vec::new();
     // A load that is done again makes nothing even: what is measured on its tables says so.
     for member in members.iter_mut().filter(|_| is_kept) {
-        marks.push((member.idx(), marks_of(run, journal, member.state, step)));
+        warnings.push((member.idx(), warnings_of_step(run, journal, member.state, step)));
     }
     let mut lanes = Vec::new();
     for member in &*members {
@@ -68,7 +68,7 @@ pub(super) fn measure(
     let interrupt = &run.environment.interrupt;
     let mut blocks = Blocks { lanes, waiting: &mut waiting, planned, cut, seed, interrupt };
     let result = if is_kept {
-        let record = StepRecord::new(journal, step, marks);
+        let record = StepRecord::new(journal, step, warnings);
         blocks.run(done, &mut record.repeating(stored.n_blocks))
     } else {
         blocks.run(done, &mut Unrecorded(journal))

@@ -3,17 +3,17 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use rqps_model::{Mark, StepIdx};
+use rqps_model::{StepIdx, WarningKind};
 
 use super::Recording;
 use crate::engine::index::{create_indexes as create, insert_rows_before};
-use crate::engine::waiting::{RAN_ON, Waiting};
+use crate::engine::waiting::Waiting;
 use crate::event::Event;
 use crate::failure::Broken;
 use crate::journal::Journal;
 use crate::plan::seed::shuffled;
 use crate::run_context::RunContext;
-use crate::schedule::marks::marks_of;
+use crate::schedule::warnings::warnings_of_step;
 use crate::system_state::Member;
 
 /// Creates the indexes of all members.
@@ -55,7 +55,7 @@ fn of_member(
     let Some((_, args)) = planned.of_insert() else { bail!("not a step to index") };
     let system = member.idx();
     let schema = run.schema(system, args);
-    let marks = marks_of(run, journal, member.state, step);
+    let warnings = warnings_of_step(run, journal, member.state, step);
     let seed = run.seed_of(step);
     let bench = run.bench(&member.up);
     let n_rows = insert_rows_before(&bench, planned, &schema, seed)
@@ -72,9 +72,9 @@ fn of_member(
     if !is_kept {
         return Ok(());
     }
-    slice.marks.splice(0..0, marks);
+    slice.warnings.splice(0..0, warnings);
     if waiting.gave_up() {
-        slice.marks.push(Mark::Note { text: RAN_ON.to_owned() });
+        slice.warnings.push(WarningKind::WaitingNotStopped);
     }
     let debt = member.up.debt()?;
     journal.cell_mut(step, system).debt = debt;

@@ -1,4 +1,4 @@
-//! A handicap: the threads of a server that serve the clients are stopped for a known share of the
+//! An injected slowdown: the threads of a server that serve the clients are stopped for a known share of the
 //! time in which it is measured.
 //!
 //! ```text
@@ -20,7 +20,8 @@ use anyhow::{Context as _, Result, bail};
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 use rqps_load::{Edge, short_slice};
-use rqps_model::{Dbms, Mark};
+use rqps_model::warning::StopWay;
+use rqps_model::{Dbms, WarningKind};
 use rqps_server::brake::{Brake, may_trace};
 
 use crate::engine::bench::Bench;
@@ -53,13 +54,13 @@ pub(crate) struct Served {
 
 /// Stops a system's threads by turns while it is measured. Nothing is stopped once it is dropped.
 #[derive(Debug)]
-pub(crate) struct Handicap {
+pub(crate) struct InjectedSlowdown {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
     cycle: Duration,
     seed: u64,
     /// How its helpers stop what they are for.
-    way: &'static str,
+    way: StopWay,
     /// [`GO_ON_WITHIN`], but for tests.
     patience: Duration,
 }
@@ -92,15 +93,17 @@ struct State {
     quit: bool,
 }
 
-impl Handicap {
-    /// For the clients of a step that are connected; `None` for a system without a handicap.
+impl InjectedSlowdown {
+    /// For the clients of a step that are connected; `None` for a system without an injected slowdown.
     pub(crate) fn of(bench: &Bench<'_>, served: &[Served], seed: u64) -> Result<Option<Self>> {
-        let (share, Some(server)) = (bench.handicap, bench.server_pid) else { return Ok(None) };
+        let (share, Some(server)) = (bench.injected_slowdown, bench.server_pid) else {
+            return Ok(None);
+        };
         if share <= 0.0 {
             return Ok(None);
         }
         let threads: Vec<i32> = served.iter().filter_map(|one| one.thread).collect();
-        let Some(first) = threads.first() else { bail!("a handicap needs a client") };
+        let Some(first) = threads.first() else { bail!("an injected slowdown needs a client") };
         let by_trace = may_trace(*first).context("try to stop a thread of the server")?;
         let (groups, cycle) = match (by_trace, bench.dbms) {
             (true, _) => (by_cpus(served), CYCLE),
@@ -117,13 +120,13 @@ impl Handicap {
             is_over: AtomicBool::new(true),
         };
         let shared = Arc::new(shared);
-        let way = groups.first().map_or("", |(_, brake)| brake.way());
+        let way = groups.first().map_or(StopWay::Signals, |(_, brake)| brake.way());
         let (threads, cycle, patience) = (Vec::new(), duty.cycle, GO_ON_WITHIN);
-        let mut handicap = Self { shared, threads, cycle, seed, way, patience };
+        let mut injected_slowdown = Self { shared, threads, cycle, seed, way, patience };
         for (cpus, brake) in groups {
-            let shared = Arc::clone(&handicap.shared);
+            let shared = Arc::clone(&injected_slowdown.shared);
             let helper = std::thread::Builder::new()
-                .name("rqps-handicap".to_owned())
+                .name("rqps-slowdown".to_owned())
                 .spawn(move || {
                     let _at_work = AtWork(&shared);
                     if let Err(problem) = be_on(&cpus) {
@@ -134,9 +137,9 @@ impl Handicap {
                     shared.help(&brake, duty);
                 })
                 .context("start the thread that stops a server by turns")?;
-            handicap.threads.push(helper);
+            injected_slowdown.threads.push(helper);
         }
-        Ok(handicap)
+        Ok(injected_slowdown)
     }
 
     /// Told the ends of what is counted.
@@ -193,23 +196,23 @@ impl Handicap {
             state.failure.get_or_insert(problem.to_owned());
         }
         match state.failure.take() {
-            Some(problem) => bail!("stop the server by turns for its handicap: {problem}"),
+            Some(problem) => bail!("stop the server by turns for its injected slowdown: {problem}"),
             None => Ok(()),
         }
     }
 
     /// What was stopped, and how, since this was last asked.
-    pub(crate) fn mark(&self) -> Option<Mark> {
+    pub(crate) fn warning(&self) -> Option<WarningKind> {
         let mut state = self.shared.lock();
         let paused = std::mem::take(&mut state.paused);
         let counted = std::mem::take(&mut state.counted);
         let share_bp = (paused.as_nanos() * 10_000).checked_div(counted.as_nanos())?;
         let share_bp = u32::try_from(share_bp).unwrap_or(u32::MAX);
-        Some(Mark::Handicapped { share_bp, way: self.way.to_owned() })
+        Some(WarningKind::InjectedSlowdown { share_bp, way: self.way })
     }
 }
 
-impl Drop for Handicap {
+impl Drop for InjectedSlowdown {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::Relaxed);
         self.shared.lock().quit = true;

@@ -1,4 +1,6 @@
--- The first schema. docs/schema.md says what every column means.
+-- The tables of a results store. docs/schema.md explains every column.
+--
+-- There is one schema: nothing was released yet that would have to be converted.
 
 CREATE TABLE run (
   run_id TEXT NOT NULL PRIMARY KEY,
@@ -20,7 +22,10 @@ CREATE TABLE run (
   host_n_cpus INTEGER NOT NULL,
   host_memory_bytes INTEGER NOT NULL,
   host_virtual_machine INTEGER NOT NULL,
-  host_storage TEXT NOT NULL
+  host_storage TEXT NOT NULL,
+  calibration TEXT,
+  imported TEXT,
+  host_read_ahead_kb INTEGER
 ) STRICT;
 
 CREATE TABLE system (
@@ -44,6 +49,8 @@ CREATE TABLE setting (
   scope TEXT NOT NULL,
   name TEXT NOT NULL,
   value TEXT NOT NULL,
+  source TEXT,
+  default_value TEXT,
   PRIMARY KEY (run_id, system_idx, scope, name),
   FOREIGN KEY (run_id, system_idx) REFERENCES system ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
@@ -60,6 +67,7 @@ CREATE TABLE step (
   what TEXT NOT NULL,
   n_clients INTEGER NOT NULL,
   placement TEXT NOT NULL,
+  start_idx INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (run_id, step_idx)
 ) STRICT, WITHOUT ROWID;
 
@@ -70,9 +78,29 @@ CREATE TABLE step_system (
   outcome TEXT NOT NULL,
   failure_reason TEXT,
   database_bytes INTEGER,
+  data_dir_bytes INTEGER,
+  redo_bytes INTEGER,
+  binlog_bytes INTEGER,
+  debt TEXT,
+  checks TEXT,
   PRIMARY KEY (run_id, step_idx, system_idx),
   FOREIGN KEY (run_id, step_idx) REFERENCES step ON DELETE CASCADE,
   FOREIGN KEY (run_id, system_idx) REFERENCES system ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE query_plan (
+  run_id TEXT NOT NULL,
+  step_idx INTEGER NOT NULL,
+  system_idx INTEGER NOT NULL,
+  statement_idx INTEGER NOT NULL,
+  dbms TEXT NOT NULL,
+  sql TEXT NOT NULL,
+  asked TEXT NOT NULL,
+  shape TEXT,
+  reason TEXT NOT NULL,
+  server_text TEXT NOT NULL,
+  PRIMARY KEY (run_id, step_idx, system_idx, statement_idx),
+  FOREIGN KEY (run_id, step_idx, system_idx) REFERENCES step_system ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE slice (
@@ -140,6 +168,16 @@ CREATE TABLE slice (
   storage_write_bytes INTEGER,
   storage_busy_ns INTEGER,
   sampler_cpu_ns INTEGER NOT NULL,
+  n_rounds INTEGER,
+  whole_operations INTEGER,
+  dbms_counters TEXT,
+  server_run_wait_ns INTEGER,
+  served_cpu_ns INTEGER,
+  served_run_wait_ns INTEGER,
+  client_threads_cpu_ns INTEGER,
+  client_threads_run_wait_ns INTEGER,
+  io_stalled_ns INTEGER,
+  stated TEXT,
   UNIQUE (run_id, step_idx, system_idx, slice_idx),
   FOREIGN KEY (run_id, step_idx, system_idx) REFERENCES step_system ON DELETE CASCADE
 ) STRICT;
@@ -201,6 +239,12 @@ CREATE TABLE sample (
   storage_write_bytes INTEGER,
   storage_busy_ns INTEGER,
   sampler_cpu_ns INTEGER NOT NULL,
+  server_run_wait_ns INTEGER,
+  served_cpu_ns INTEGER,
+  served_run_wait_ns INTEGER,
+  client_threads_cpu_ns INTEGER,
+  client_threads_run_wait_ns INTEGER,
+  io_stalled_ns INTEGER,
   PRIMARY KEY (slice_id, sample_idx)
 ) STRICT, WITHOUT ROWID;
 
@@ -212,13 +256,60 @@ CREATE TABLE error_count (
   PRIMARY KEY (slice_id, error_idx)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE mark (
+CREATE TABLE warning (
   slice_id INTEGER NOT NULL REFERENCES slice ON DELETE CASCADE,
-  mark_idx INTEGER NOT NULL,
-  mark TEXT NOT NULL,
-  amount INTEGER,
-  sentence TEXT,
-  PRIMARY KEY (slice_id, mark_idx)
+  warning_idx INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  facts TEXT NOT NULL,
+  PRIMARY KEY (slice_id, warning_idx)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE stream (
+  slice_id INTEGER NOT NULL REFERENCES slice ON DELETE CASCADE,
+  role TEXT NOT NULL,
+  n_clients INTEGER NOT NULL,
+  target_per_s REAL,
+  duration_ns INTEGER NOT NULL,
+  n_events INTEGER NOT NULL,
+  n_queries INTEGER NOT NULL,
+  n_operations INTEGER NOT NULL,
+  lateness_n_due INTEGER,
+  lateness_n_late INTEGER,
+  lateness_n_missed INTEGER,
+  lateness_max_ns INTEGER,
+  lateness_sum_ns INTEGER,
+  errors TEXT NOT NULL,
+  delays BLOB NOT NULL,
+  response_times BLOB NOT NULL,
+  own_delays BLOB,
+  PRIMARY KEY (slice_id, role)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE stream_second (
+  slice_id INTEGER NOT NULL,
+  role TEXT NOT NULL,
+  second_idx INTEGER NOT NULL,
+  n_queries INTEGER NOT NULL,
+  n_events INTEGER NOT NULL,
+  n_errors INTEGER NOT NULL,
+  sum_ns INTEGER NOT NULL,
+  max_ns INTEGER NOT NULL,
+  PRIMARY KEY (slice_id, role, second_idx),
+  FOREIGN KEY (slice_id, role) REFERENCES stream ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE stack_profile (
+  run_id TEXT NOT NULL,
+  step_idx INTEGER NOT NULL,
+  system_idx INTEGER NOT NULL,
+  start_unix_ms INTEGER NOT NULL,
+  duration_ns INTEGER NOT NULL,
+  n_operations INTEGER NOT NULL,
+  server_cpu_ns INTEGER NOT NULL,
+  facts TEXT NOT NULL,
+  PRIMARY KEY (run_id, step_idx, system_idx),
+  FOREIGN KEY (run_id, step_idx) REFERENCES step ON DELETE CASCADE,
+  FOREIGN KEY (run_id, system_idx) REFERENCES system ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE artifact (
@@ -228,8 +319,42 @@ CREATE TABLE artifact (
   PRIMARY KEY (run_id, path)
 ) STRICT, WITHOUT ROWID;
 
--- What was measured is never changed, and removed only with its whole run: when rows of `run` go,
--- those below go by cascade, and by then the row above them is gone.
+CREATE TABLE run_warning (
+  run_id TEXT NOT NULL REFERENCES run ON DELETE CASCADE,
+  warning_idx INTEGER NOT NULL,
+  at_unix_ms INTEGER,
+  system_idx INTEGER,
+  kind TEXT NOT NULL,
+  facts TEXT NOT NULL,
+  PRIMARY KEY (run_id, warning_idx)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tag (
+  run_id TEXT NOT NULL REFERENCES run ON DELETE CASCADE,
+  tag TEXT NOT NULL,
+  PRIMARY KEY (run_id, tag)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE note (
+  run_id TEXT NOT NULL PRIMARY KEY REFERENCES run ON DELETE CASCADE,
+  note TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE calibration (
+  calibration_id INTEGER PRIMARY KEY,
+  made_unix_ms INTEGER NOT NULL,
+  rqps_version TEXT NOT NULL,
+  host_name TEXT NOT NULL,
+  host_kernel TEXT NOT NULL,
+  host_cpu_model TEXT NOT NULL,
+  host_n_cpus INTEGER NOT NULL,
+  system TEXT NOT NULL,
+  seconds REAL NOT NULL,
+  slice_ms INTEGER NOT NULL,
+  content TEXT NOT NULL
+) STRICT;
+
+-- What was measured is never changed, and removed only with its run.
 
 CREATE TRIGGER slice_is_final BEFORE UPDATE ON slice
 BEGIN SELECT RAISE(ABORT, 'a stored slice is never changed'); END;
@@ -259,9 +384,30 @@ CREATE TRIGGER error_count_stays BEFORE DELETE ON error_count
 WHEN EXISTS (SELECT 1 FROM slice WHERE slice_id = OLD.slice_id)
 BEGIN SELECT RAISE(ABORT, 'a stored slice is removed only with its run'); END;
 
-CREATE TRIGGER mark_is_final BEFORE UPDATE ON mark
+CREATE TRIGGER warning_is_final BEFORE UPDATE ON warning
 BEGIN SELECT RAISE(ABORT, 'a stored slice is never changed'); END;
 
-CREATE TRIGGER mark_stays BEFORE DELETE ON mark
+CREATE TRIGGER warning_stays BEFORE DELETE ON warning
 WHEN EXISTS (SELECT 1 FROM slice WHERE slice_id = OLD.slice_id)
 BEGIN SELECT RAISE(ABORT, 'a stored slice is removed only with its run'); END;
+
+CREATE TRIGGER stream_is_final BEFORE UPDATE ON stream
+BEGIN SELECT RAISE(ABORT, 'a stored slice is never changed'); END;
+
+CREATE TRIGGER stream_stays BEFORE DELETE ON stream
+WHEN EXISTS (SELECT 1 FROM slice WHERE slice_id = OLD.slice_id)
+BEGIN SELECT RAISE(ABORT, 'a stored slice is removed only with its run'); END;
+
+CREATE TRIGGER stream_second_is_final BEFORE UPDATE ON stream_second
+BEGIN SELECT RAISE(ABORT, 'a stored slice is never changed'); END;
+
+CREATE TRIGGER stream_second_stays BEFORE DELETE ON stream_second
+WHEN EXISTS (SELECT 1 FROM slice WHERE slice_id = OLD.slice_id)
+BEGIN SELECT RAISE(ABORT, 'a stored slice is removed only with its run'); END;
+
+CREATE TRIGGER stack_profile_is_final BEFORE UPDATE ON stack_profile
+BEGIN SELECT RAISE(ABORT, 'a stored stack profile is never changed'); END;
+
+CREATE TRIGGER stack_profile_stays BEFORE DELETE ON stack_profile
+WHEN EXISTS (SELECT 1 FROM run WHERE run_id = OLD.run_id)
+BEGIN SELECT RAISE(ABORT, 'a stored stack profile is removed only with its run'); END;

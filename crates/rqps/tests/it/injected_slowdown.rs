@@ -1,4 +1,4 @@
-//! Handicaps on real servers: they are seen, and whatever ends a run, nothing stays stopped.
+//! Injected slowdowns on real servers: they are seen, and whatever ends a run, nothing stays stopped.
 
 use std::fs;
 use std::ops::RangeInclusive;
@@ -11,8 +11,8 @@ use crate::bench::{Bench, DEADLINE, Running, assert_complete, for_each_server, p
 
 fn plan(dbms: &str, version: &str, base: &str) -> String {
     format!(
-        "name = 'handicap'\n{base}[[system]]\ndbms = {dbms:?}\nversion = {version:?}\n\
-         label = 'slowed'\nhandicap = 50\n[[suite]]\nrows = 10_000\nclients = [2]\nsteps = ['point-query', 'update-index']\n\
+        "name = 'injected_slowdown'\n{base}[[system]]\ndbms = {dbms:?}\nversion = {version:?}\n\
+         label = 'slowed'\ninjected_slowdown = 50\n[[suite]]\nrows = 10_000\nclients = [2]\nsteps = ['point-query', 'update-index']\n\
          [suite.seconds]\nread = 1.5\nwrite = 1.5\nwarm_up = 0.1\nfixed_at_most = 0.2\n\
          [schedule]\nslices = 2\n"
     )
@@ -63,7 +63,8 @@ fn whatever_ends_a_slowed_run_nothing_stays_stopped() {
         let said = bench.run(&["run", "plan.toml"]);
         assert_eq!(said.code(), 0, "{}", said.stderr);
         assert_complete(&bench.latest(), 2);
-        let words = "Slowed down on purpose (handicap): the threads that serve the clients";
+        let words =
+            "Slowed down on purpose (injected slowdown): the threads that serve the clients";
         assert!(said.stdout.contains(words), "{}", said.stdout);
         bench.assert_tidy(&id);
     });
@@ -84,10 +85,10 @@ fn pauses(run: &Value) -> RangeInclusive<u64> {
     for step in run["steps"].as_array().unwrap().iter().filter(is_measured) {
         let name = &step["info"]["name"];
         for block in step["systems"][1]["slices"].as_array().unwrap() {
-            let marks = block["marks"].as_array().unwrap();
-            let mark = marks.iter().find(|mark| mark["mark"] == "handicapped").unwrap();
+            let marks = block["warnings"].as_array().unwrap();
+            let mark = marks.iter().find(|mark| mark["kind"] == "injected-slowdown").unwrap();
             shares.push(mark["share_bp"].as_u64().unwrap());
-            if mark["way"] != "by tracing" {
+            if mark["way"] != "tracing" {
                 eprintln!("{name}: {} and not by tracing", mark["way"]);
             }
         }
@@ -121,7 +122,11 @@ fn half_of_the_time_is_missing() {
             seen.push((ratio, pauses));
             assert!(seen.len() < 3, "{seen:?}");
         };
-        assert!(said.stdout.contains("stopped on purpose (handicap), by "), "{}", said.stdout);
+        assert!(
+            said.stdout.contains("stopped on purpose (injected slowdown), by "),
+            "{}",
+            said.stdout
+        );
         bench.assert_tidy(run["id"].as_str().unwrap());
     });
 }

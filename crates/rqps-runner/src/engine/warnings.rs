@@ -1,23 +1,23 @@
-//! Reasons for caution with a slice, read off what was counted and used.
+//! Warnings of a slice, read off what was counted and used.
 
 use rqps_load::Tally;
-use rqps_model::{Mark, Usage};
+use rqps_model::{Usage, WarningKind};
 
-/// Client CPU above this share of what its threads could have had marks the slice, percent. A
+/// Client CPU above this share of what its threads could have had gives the slice a warning, percent. A
 /// client above it may be the limit rather than the server, unless the server used more.
 const CLIENT_BOUND_PCT: u64 = 80;
 
-/// The marks of one slice with `clients` client threads, whose roles have a tally each.
-pub(crate) fn of_slice(tallies: &[&Tally], usage: &Usage, clients: u32) -> Vec<Mark> {
-    let mut marks = Vec::new();
+/// The warnings of one slice with `clients` client threads, whose roles have a tally each.
+pub(crate) fn of_slice(tallies: &[&Tally], usage: &Usage, clients: u32) -> Vec<WarningKind> {
+    let mut warnings = Vec::new();
     let n_errors: u64 = tallies.iter().flat_map(|tally| &tally.errors).map(|e| e.n).sum();
     if n_errors > 0 {
-        marks.push(Mark::Errors { n: n_errors });
+        warnings.push(WarningKind::Errors { n: n_errors, by_code: Vec::new() });
     }
     let missed = tallies.iter().filter_map(|tally| tally.lateness).map(|late| late.n_missed);
     let n_missed: u64 = missed.sum();
     if n_missed > 0 {
-        marks.push(Mark::RateMissed { n_missed });
+        warnings.push(WarningKind::RateMissed { n_missed });
     }
     // Not the time of the usage, in which threads are woken up before they are to work.
     let measured_ns = tallies.iter().map(|tally| tally.span_ns).max().unwrap_or_default();
@@ -28,16 +28,16 @@ pub(crate) fn of_slice(tallies: &[&Tally], usage: &Usage, clients: u32) -> Vec<M
         && u64::from(pct) >= CLIENT_BOUND_PCT
         && server_ns < client_ns
     {
-        marks.push(Mark::ClientBound { pct });
+        warnings.push(WarningKind::ClientBound { pct });
     }
-    marks.extend(usage.stolen_pct().map(|pct| Mark::Steal { pct }));
-    marks.extend(usage.others_pct().map(|pct| Mark::OtherProcesses { pct }));
+    warnings.extend(usage.stolen_pct().map(|pct| WarningKind::Steal { pct }));
+    warnings.extend(usage.others_pct().map(|pct| WarningKind::OtherProcesses { pct }));
     let host = &usage.host;
     let pages = host.swap_in_pages + host.swap_out_pages;
     if pages > 0 {
-        marks.push(Mark::Swapped { pages });
+        warnings.push(WarningKind::Swapped { pages });
     }
-    marks
+    warnings
 }
 
 fn percent(part: u64, whole: u64) -> Option<u32> {
@@ -74,16 +74,16 @@ mod tests {
             },
             ..Default::default()
         };
-        let marks = of_slice(&[&tally], &usage, 1);
+        let warnings = of_slice(&[&tally], &usage, 1);
         assert_eq!(
-            marks,
+            warnings,
             [
-                Mark::Errors { n: 1 },
-                Mark::ClientBound { pct: 90 },
-                Mark::Steal { pct: 4 },
+                WarningKind::Errors { n: 1, by_code: Vec::new() },
+                WarningKind::ClientBound { pct: 90 },
+                WarningKind::Steal { pct: 4 },
                 // 100 s of user time less the client's 90 s, of 210 s in all.
-                Mark::OtherProcesses { pct: 4 },
-                Mark::Swapped { pages: 3 },
+                WarningKind::OtherProcesses { pct: 4 },
+                WarningKind::Swapped { pages: 3 },
             ]
         );
         assert!(

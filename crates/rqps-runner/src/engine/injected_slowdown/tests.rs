@@ -53,28 +53,31 @@ fn nothing_is_stopped_outside_of_turns() {
     }
     for brake in ways {
         let way = brake.way();
-        let handicap = Handicap::start(vec![(Vec::new(), brake)], Duty::of(0.5, CYCLE), 1).unwrap();
+        let injected_slowdown =
+            InjectedSlowdown::start(vec![(Vec::new(), brake)], Duty::of(0.5, CYCLE), 1).unwrap();
         for _ in 0..3 {
-            handicap.edge(Edge::Start);
+            injected_slowdown.edge(Edge::Start);
             let since = Instant::now();
             while !is_stopped() {
                 assert!(since.elapsed() < Duration::from_secs(60), "never stopped");
             }
-            handicap.edge(Edge::End);
+            injected_slowdown.edge(Edge::End);
             // A process goes on a moment after it was told to.
             while is_stopped() {
                 assert!(since.elapsed() < Duration::from_secs(60), "still stopped");
             }
-            handicap.end().unwrap();
+            injected_slowdown.end().unwrap();
         }
-        let Some(Mark::Handicapped { share_bp, way: told }) = handicap.mark() else {
+        let Some(WarningKind::InjectedSlowdown { share_bp, way: told }) =
+            injected_slowdown.warning()
+        else {
             panic!("nothing told")
         };
         // Turns of milliseconds: a pause may end after its turn.
-        assert!(share_bp >= 1 && told == way, "{share_bp} {told}");
-        assert_eq!(handicap.mark(), None, "of no turn");
-        handicap.edge(Edge::Start);
-        drop(handicap);
+        assert!(share_bp >= 1 && told == way, "{share_bp} {told:?}");
+        assert_eq!(injected_slowdown.warning(), None, "of no turn");
+        injected_slowdown.edge(Edge::Start);
+        drop(injected_slowdown);
         let since = Instant::now();
         while is_stopped() {
             assert!(since.elapsed() < Duration::from_secs(60), "still stopped");
@@ -84,23 +87,23 @@ fn nothing_is_stopped_outside_of_turns() {
     child.wait().unwrap();
 }
 
-/// A handicap of half the time by signals, with so much patience.
-fn of(processes: Vec<i32>, duty: Duty, patience: Duration) -> Handicap {
+/// An injected slowdown of half the time by signals, with so much patience.
+fn of(processes: Vec<i32>, duty: Duty, patience: Duration) -> InjectedSlowdown {
     let groups = vec![(Vec::new(), Brake::Processes(processes))];
-    let mut handicap = Handicap::start(groups, duty, 1).unwrap();
-    handicap.patience = patience;
-    handicap
+    let mut injected_slowdown = InjectedSlowdown::start(groups, duty, 1).unwrap();
+    injected_slowdown.patience = patience;
+    injected_slowdown
 }
 
 /// Has turns until one of them fails.
-fn first_failure(handicap: &Handicap) -> String {
+fn first_failure(injected_slowdown: &InjectedSlowdown) -> String {
     let since = Instant::now();
     loop {
-        handicap.edge(Edge::Start);
+        injected_slowdown.edge(Edge::Start);
         #[expect(clippy::disallowed_methods, reason = "a turn takes its time")]
         std::thread::sleep(Duration::from_millis(20));
-        handicap.edge(Edge::End);
-        if let Err(error) = handicap.end() {
+        injected_slowdown.edge(Edge::End);
+        if let Err(error) = injected_slowdown.end() {
             return format!("{error:#}");
         }
         assert!(since.elapsed() < Duration::from_secs(60), "it never failed");
@@ -111,8 +114,8 @@ fn first_failure(handicap: &Handicap) -> String {
 fn a_turn_in_which_nothing_could_be_stopped_fails() {
     let mut child = std::process::Command::new("true").spawn().unwrap();
     child.wait().unwrap();
-    let handicap = of(vec![child.id().cast_signed()], Duty::of(0.5, CYCLE), GO_ON_WITHIN);
-    let failure = first_failure(&handicap);
+    let injected_slowdown = of(vec![child.id().cast_signed()], Duty::of(0.5, CYCLE), GO_ON_WITHIN);
+    let failure = first_failure(&injected_slowdown);
     assert!(failure.contains("nothing was there to be stopped"), "{failure}");
 }
 
@@ -120,20 +123,20 @@ fn a_turn_in_which_nothing_could_be_stopped_fails() {
 fn a_helper_that_panics_fails_the_turn() {
     // A cycle that no plan gives, by which nothing can be divided.
     let broken = Duty { share: 0.5, cycle: Duration::ZERO, owed_ns: 0.0 };
-    let handicap = of(Vec::new(), broken, GO_ON_WITHIN);
-    let failure = first_failure(&handicap);
+    let injected_slowdown = of(Vec::new(), broken, GO_ON_WITHIN);
+    let failure = first_failure(&injected_slowdown);
     assert!(failure.contains("the thread that stops it has ended"), "{failure}");
 }
 
 #[test]
 fn what_does_not_go_on_is_waited_for_with_patience_alone() {
-    let handicap = of(Vec::new(), Duty::of(0.5, CYCLE), Duration::from_millis(50));
-    handicap.edge(Edge::Start);
+    let injected_slowdown = of(Vec::new(), Duty::of(0.5, CYCLE), Duration::from_millis(50));
+    injected_slowdown.edge(Edge::Start);
     // As long as a helper waits for a thread that waits for storage.
-    let holding = Holding::of(&handicap.shared, handicap.shared.lock());
-    handicap.edge(Edge::End);
-    let failure = format!("{:#}", handicap.end().unwrap_err());
+    let holding = Holding::of(&injected_slowdown.shared, injected_slowdown.shared.lock());
+    injected_slowdown.edge(Edge::End);
+    let failure = format!("{:#}", injected_slowdown.end().unwrap_err());
     assert!(failure.contains("did not stop and go on within 0.05 s"), "{failure}");
     drop(holding);
-    drop(handicap);
+    drop(injected_slowdown);
 }

@@ -1,76 +1,100 @@
-//! Where on a system a footnote applies, in as few words as say it: places whose facts are alike share them.
+//! Where a warning applies, in as few words as say it: places whose facts are alike share them.
 
-use super::FootnoteKind;
+use rqps_model::WarningKind;
+
+use crate::analysis::Analysis;
+use crate::warning;
 
 /// Places that are listed by name with their facts; more are counted.
 const MAX_PLACES: usize = 4;
 
-/// A step, and what a footnote says of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place<'a> {
+/// A step, and what a warning says of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place<'a> {
     /// The step's title.
-    pub(super) title: &'a str,
-    /// The facts; empty when the footnote's sentence says it all.
-    pub(super) detail: &'a str,
+    title: &'a str,
+    /// The facts of this place; empty when the footnote says it all.
+    facts: String,
+    /// The reason, which places may share; mostly empty.
+    reason: String,
+}
+
+impl Place<'_> {
+    fn detail(&self) -> String {
+        warning::with_reason(&self.facts, &self.reason)
+    }
 }
 
 /// What places of one footnote can have in common.
 enum Shared {
     /// The words around their numbers; numbers become ranges.
     Words,
-    /// What stands behind the first colon.
+    /// The reason.
     Reason,
     /// Nothing but facts that are the same.
     Facts,
 }
 
-fn shared(kind: &FootnoteKind) -> Shared {
+fn shared(kind: &WarningKind) -> Shared {
     match kind {
-        FootnoteKind::BackgroundBegan
-        | FootnoteKind::ClientBound
-        | FootnoteKind::Colder
-        | FootnoteKind::Developed
-        | FootnoteKind::FrequencyChanged
-        | FootnoteKind::HostLevels
-        | FootnoteKind::LeftOut
-        | FootnoteKind::OtherProcesses
-        | FootnoteKind::Paused
-        | FootnoteKind::RateMissed
-        | FootnoteKind::Steal
-        | FootnoteKind::Swapped
-        | FootnoteKind::Throttled => Shared::Words,
-        FootnoteKind::Stalls => Shared::Reason,
-        // Figures of the steps, codes, or a sentence.
-        FootnoteKind::CheckFailed
-        | FootnoteKind::Drift
-        | FootnoteKind::Errors
-        | FootnoteKind::Incomplete
-        | FootnoteKind::Note(_)
-        | FootnoteKind::NotSettled
-        | FootnoteKind::OtherRun
-        | FootnoteKind::PlanVaries
-        | FootnoteKind::Resumed
-        | FootnoteKind::SlaFailed
-        | FootnoteKind::SlaFailedOnBase
-        | FootnoteKind::Trend
-        | FootnoteKind::TwoLevels
-        | FootnoteKind::UnlikeRun => Shared::Facts,
+        WarningKind::BackgroundBegan { .. }
+        | WarningKind::BlocksExcluded { .. }
+        | WarningKind::ClientBound { .. }
+        | WarningKind::Colder { .. }
+        | WarningKind::Developed { .. }
+        | WarningKind::FrequencyChanged { .. }
+        | WarningKind::HostLevels { .. }
+        | WarningKind::OtherProcesses { .. }
+        | WarningKind::Paused { .. }
+        | WarningKind::RateMissed { .. }
+        | WarningKind::Steal { .. }
+        | WarningKind::Swapped { .. }
+        | WarningKind::Throttled { .. } => Shared::Words,
+        WarningKind::Stalls { .. } => Shared::Reason,
+        _ => Shared::Facts,
     }
 }
 
+/// The places of a footnote, system by system: `my8033.small: scan (94% of their CPUs)`.
+pub(crate) fn of(analysis: &Analysis<'_>, footnote_idx: usize) -> Vec<String> {
+    let systems = analysis.run.systems.iter().enumerate();
+    let of_system = systems.filter_map(|(idx, system)| {
+        let found = found_at(analysis, idx, footnote_idx);
+        let kind = &analysis.footnotes.get(footnote_idx)?.kind;
+        (!found.is_empty()).then(|| format!("{}: {}", system.spec.label, places(kind, &found)))
+    });
+    of_system.collect()
+}
+
+/// The steps in which a system has a warning, with its facts.
+fn found_at<'a>(
+    analysis: &'a Analysis<'_>,
+    system_idx: usize,
+    footnote_idx: usize,
+) -> Vec<Place<'a>> {
+    let steps = analysis.steps.iter();
+    let found = steps.filter_map(|step| {
+        let cell = step.cells.get(system_idx)?;
+        let own = cell.warnings.iter().find(|own| own.footnote_idx == footnote_idx)?;
+        let (facts, reason) = warning::facts_and_reason(own);
+        Some(Place { title: &step.title, facts, reason })
+    });
+    found.collect()
+}
+
 /// The places of a footnote on one system: `scan (94% of their CPUs)`; `a, b (2 to 3 pages)` of several.
-pub(super) fn places(kind: &FootnoteKind, found: &[Place<'_>]) -> String {
+fn places(kind: &WarningKind, found: &[Place<'_>]) -> String {
     let shared = shared(kind);
     let mut groups: Vec<(String, Vec<Place<'_>>)> = Vec::new();
     for place in found {
         let key = match shared {
-            Shared::Words => words_around(place.detail),
-            Shared::Reason => reason(place.detail).1.to_owned(),
-            Shared::Facts => place.detail.to_owned(),
+            Shared::Words => words_around(&place.detail()),
+            Shared::Reason => place.reason.clone(),
+            Shared::Facts => place.detail(),
         };
         match groups.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, places)) => places.push(*place),
-            None => groups.push((key, vec![*place])),
+            Some((_, places)) => places.push(place.clone()),
+            None => groups.push((key, vec![place.clone()])),
         }
     }
     let said = groups.iter().map(|(_, places)| match shared {
@@ -93,8 +117,8 @@ fn beyond(groups: &[(String, Vec<Place<'_>>)]) -> usize {
 /// `a, b, c, d and 2 more (3 to 7%)`.
 fn with_facts(places: &[Place<'_>]) -> String {
     let titles = listed(places.iter().map(|place| place.title.to_owned()).collect());
-    let details: Vec<&str> = places.iter().map(|place| place.detail).collect();
-    match ranges(&details) {
+    let details: Vec<String> = places.iter().map(Place::detail).collect();
+    match ranges(&details.iter().map(String::as_str).collect::<Vec<_>>()) {
         facts if facts.is_empty() => titles,
         facts => format!("{titles} ({facts})"),
     }
@@ -102,8 +126,8 @@ fn with_facts(places: &[Place<'_>]) -> String {
 
 /// `a (0.7), b (0.8): why both`.
 fn with_reason(places: &[Place<'_>]) -> String {
-    let with_fact = |place: &Place<'_>| format!("{} ({})", place.title, reason(place.detail).0);
-    let why = places.first().map_or("", |place| reason(place.detail).1);
+    let with_fact = |place: &Place<'_>| format!("{} ({})", place.title, place.facts);
+    let why = places.first().map_or("", |place| place.reason.as_str());
     format!("{}: {why}", listed(places.iter().map(with_fact).collect()))
 }
 
@@ -113,11 +137,6 @@ fn listed(mut names: Vec<String>) -> String {
     names.truncate(MAX_PLACES);
     let names = names.join(", ");
     if n_more > 0 { format!("{names} and {n_more} more") } else { names }
-}
-
-/// What stands before the first colon, and behind it.
-fn reason(detail: &str) -> (&str, &str) {
-    detail.split_once(": ").unwrap_or(("", detail))
 }
 
 /// A text cut into what is no number and what is, by turns: the first part is no number.
@@ -168,17 +187,24 @@ fn ranges(texts: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rqps_model::Estimate;
+    use rqps_model::warning::{RateLevels, StallCause};
+
     use super::*;
 
-    fn of(kind: &FootnoteKind, found: &[(&str, &str)]) -> String {
-        let found: Vec<Place<'_>> =
-            found.iter().map(|&(title, detail)| Place { title, detail }).collect();
-        places(kind, &found)
+    fn of(kind: &WarningKind, found: &[(&'static str, &str)]) -> String {
+        let place = |&(title, detail): &(&'static str, &str)| {
+            let (facts, reason) = detail.split_once(": stalls").unwrap_or((detail, ""));
+            let reason = if reason.is_empty() { String::new() } else { format!("stalls{reason}") };
+            Place { title, facts: facts.to_owned(), reason }
+        };
+        places(kind, &found.iter().map(place).collect::<Vec<_>>())
     }
 
     #[test]
     fn numbers_of_places_with_the_same_words_become_ranges() {
-        let kind = FootnoteKind::HostLevels;
+        let levels = RateLevels { low_per_s: 1.0, high_per_s: 2.0, low_share: 0.5 };
+        let kind = WarningKind::HostLevels { levels };
         let text = of(
             &kind,
             &[
@@ -191,7 +217,7 @@ mod tests {
             text,
             "a, b (9 to 73% of the windows at the lower, 1.49 times as fast at the higher), c (unknown)"
         );
-        let colder = of(&FootnoteKind::Colder, &[("a", "3.3 MB"), ("b", "12.0 MB")]);
+        let colder = of(&WarningKind::Colder { bytes: 1 }, &[("a", "3.3 MB"), ("b", "12.0 MB")]);
         assert_eq!(colder, "a, b (3.3 to 12.0 MB)");
     }
 
@@ -200,20 +226,24 @@ mod tests {
         let errors =
             [("a", "1 error: 1213 x1"), ("b", "1 error: 1205 x1"), ("c", "1 error: 1213 x1")];
         assert_eq!(
-            of(&FootnoteKind::Errors, &errors),
+            of(&WarningKind::Errors { n: 1, by_code: Vec::new() }, &errors),
             "a, c (1 error: 1213 x1), b (1 error: 1205 x1)"
         );
     }
 
     #[test]
     fn one_reason_stands_behind_all_that_have_it() {
+        let estimate = Estimate::single(1.0);
+        let cause = StallCause { taken: None, is_of_blocks: true };
+        let stalls =
+            WarningKind::Stalls { average: estimate, steady: estimate, is_own: true, cause };
         let found = [
             ("a", "0.76 on average: stalls of the base; no cause"),
             ("b", "0.79 on average: stalls of the base; no cause"),
             ("c", "0.50 on average: stalls of this system; no cause"),
         ];
         assert_eq!(
-            of(&FootnoteKind::Stalls, &found),
+            of(&stalls, &found),
             "a (0.76 on average), b (0.79 on average): stalls of the base; no cause, \
              c (0.50 on average: stalls of this system; no cause)"
         );
@@ -222,10 +252,13 @@ mod tests {
     #[test]
     fn many_places_are_counted() {
         let alike: Vec<(&str, &str)> = vec![("s", "1%"); 6];
-        assert_eq!(of(&FootnoteKind::Steal, &alike), "s, s, s, s and 2 more (1%)");
+        assert_eq!(of(&WarningKind::Steal { pct: 1 }, &alike), "s, s, s, s and 2 more (1%)");
         let unlike: Vec<(&str, &str)> = ["x", "y", "z", "u", "v", "v"].map(|d| ("s", d)).to_vec();
-        assert_eq!(of(&FootnoteKind::Drift, &unlike), "s (x), s (y), s (z), s (u), 2 more");
-        assert_eq!(of(&FootnoteKind::Resumed, &[("a", ""), ("b", "")]), "a, b");
+        assert_eq!(
+            of(&WarningKind::Drift { rate: None, ratio: None }, &unlike),
+            "s (x), s (y), s (z), s (u), 2 more"
+        );
+        assert_eq!(of(&WarningKind::Resumed, &[("a", ""), ("b", "")]), "a, b");
     }
 
     #[test]

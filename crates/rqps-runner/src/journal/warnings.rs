@@ -1,55 +1,50 @@
-//! What happens to a run on its way, kept with it; above all what a system has become when its server is
-//! started again.
+//! Warnings that are kept with the run; above all of what a system has become when its server is started again.
 
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result, bail};
-use rqps_model::{Incident, Label, RunSystem, SystemIdx, SystemSource};
+use rqps_model::warning::ChangedSetting;
+use rqps_model::{Label, RunSystem, Scope, SystemIdx, SystemSource, Warning, WarningKind};
 use rqps_report::analysis::Differences;
 use rqps_store::unix_ms;
 
+use crate::event::Event;
 use crate::journal::{Excluded, Journal};
 use crate::run_context::RunContext;
 use crate::system::RunningSystem;
 
-/// Settings that a sentence names; more are counted.
-const MAX_NAMED: usize = 8;
-
-/// What is said of a server whose own counters are missing, before the reason.
-const UNCOUNTED: &str = "what its server counts itself cannot be read and is missing in reports";
-
 impl Journal<'_> {
-    /// Keeps what happened, and says it.
-    pub(crate) fn incident(&mut self, system: SystemIdx, what: String) -> Result<()> {
-        let told = format!("{}: {what}", self.run.systems[system.0].spec.label);
-        self.note(&told);
-        let incident = Incident { at_unix_ms: unix_ms(), system: Some(system.0), what };
-        self.store.add_incident(&self.run.id, &incident)?;
-        self.run.incidents.push(incident);
+    /// Keeps a warning of a system, and shows it.
+    pub(crate) fn warn(&mut self, system: SystemIdx, kind: WarningKind) -> Result<()> {
+        let label = &self.run.systems[system.0].spec.label;
+        (self.listen)(Event::Warning { label, kind: &kind });
+        let warning = now(Scope::System(system.0), kind);
+        self.store.add_warning(&self.run.id, &warning)?;
+        self.run.warnings.push(warning);
         Ok(())
     }
 
     /// Keeps why what a server counts itself is missing, once for each system. The server must be well: one
-    /// that has failed tells nothing more, and that is another incident.
-    pub(crate) fn tell_uncounted(&mut self, system: SystemIdx, up: &RunningSystem) -> Result<()> {
-        let Some(why) = up.counted().failure() else { return Ok(()) };
-        if is_told(&self.run.incidents, system) {
+    /// that has failed tells nothing more, and that is another warning.
+    pub(crate) fn warn_of_counters(&mut self, system: SystemIdx, up: &RunningSystem) -> Result<()> {
+        let Some(reason) = up.counted().failure() else { return Ok(()) };
+        if lacks_counters(&self.run.warnings, system) {
             return Ok(());
         }
-        self.incident(system, format!("{UNCOUNTED}: {why}"))
+        let reason = reason.to_string();
+        self.warn(system, WarningKind::CountersMissing { reason })
     }
 
     /// Keeps why the run ends before its steps do. Whoever runs it says it.
     pub(crate) fn note_end(&self, error: &anyhow::Error) -> Result<(), rqps_store::Error> {
-        let what = format!("the run ended: {}", format!("{error:#}").trim_end());
-        let incident = Incident { at_unix_ms: unix_ms(), system: None, what };
-        self.store.add_incident(&self.run.id, &incident)
+        let warning = now(Scope::Run, WarningKind::RunEnded { reason: in_words(error) });
+        self.store.add_warning(&self.run.id, &warning)
     }
 
     /// Keeps that a system is not measured further.
     pub(crate) fn exclude(&mut self, system: SystemIdx, error: anyhow::Error) -> Result<()> {
-        let words = format!("{error:#}").trim_end().to_owned();
-        self.incident(system, format!("left out: {words}")).context(words)?;
+        let reason = in_words(&error);
+        self.warn(system, WarningKind::Excluded { reason: reason.clone() }).context(reason)?;
         self.excluded.push(Excluded { system, error });
         Ok(())
     }
@@ -60,7 +55,7 @@ impl Journal<'_> {
     }
 
     /// Records what a server that was started is and runs with. Where figures of its system are there
-    /// already, it must be the same program; settings that are not the same are kept as an incident.
+    /// already, it must be the same program; settings that are not the same are kept as a warning.
     pub(crate) fn keep_facts(&mut self, system: SystemIdx, facts: RunSystem) -> Result<()> {
         let mut states = self.run.steps.iter().map(|step| &step.systems[system.0]);
         let is_measured = states.any(|state| !state.slices.is_empty());
@@ -73,8 +68,9 @@ impl Journal<'_> {
                     facts.spec.label
                 );
             }
-            if let Some(what) = other_settings(was, &facts) {
-                self.incident(system, what)?;
+            let settings = other_settings(was, &facts);
+            if !settings.is_empty() {
+                self.warn(system, WarningKind::SettingsChanged { settings })?;
             }
         }
         self.store.set_system_facts(&self.run.id, system.0, &facts)?;
@@ -83,9 +79,23 @@ impl Journal<'_> {
     }
 }
 
+/// A warning that is noticed now.
+pub(crate) fn now(scope: Scope, kind: WarningKind) -> Warning {
+    Warning { at_unix_ms: Some(unix_ms()), scope, kind }
+}
+
+/// An error with its causes.
+pub(crate) fn in_words(error: &anyhow::Error) -> String {
+    format!("{error:#}").trim_end().to_owned()
+}
+
 /// Whether it is known of a system that its server's counters are missing.
-fn is_told(incidents: &[Incident], system: SystemIdx) -> bool {
-    incidents.iter().any(|it| it.system == Some(system.0) && it.what.starts_with(UNCOUNTED))
+fn lacks_counters(warnings: &[Warning], system: SystemIdx) -> bool {
+    let is_it = |warning: &&Warning| {
+        warning.scope == Scope::System(system.0)
+            && matches!(warning.kind, WarningKind::CountersMissing { .. })
+    };
+    warnings.iter().any(|warning| is_it(&warning))
 }
 
 /// How a server is not the program that it was: `was 8.0.33 and is 8.0.34`.
@@ -110,41 +120,30 @@ fn other_program(was: &RunSystem, now: &RunSystem) -> Option<String> {
     }
 }
 
-/// The settings that are not what they were and could move a figure, in a sentence.
-fn other_settings(was: &RunSystem, now: &RunSystem) -> Option<String> {
+/// The settings that are not what they were and could move a result, by name.
+fn other_settings(was: &RunSystem, now: &RunSystem) -> Vec<ChangedSetting> {
     let mut both = [was.clone(), now.clone()];
     for (system, label) in both.iter_mut().zip(["before", "now"]) {
         system.spec.label = Label(label.to_owned());
     }
     let differences = Differences::between(&both);
-    let mut named: BTreeMap<&str, String> = BTreeMap::new();
+    let mut changed: BTreeMap<&str, [Option<String>; 2]> = BTreeMap::new();
     let audit = &differences.audit;
     // What weighs little between systems weighs as much as any other within one.
     let light = audit.harmless.iter().filter(|explained| !explained.affects.is_empty());
     for explained in audit.session.iter().chain(&audit.settings).chain(light) {
-        let value = |at: usize| {
-            let shown = explained.values.get(at).and_then(Option::as_ref);
-            shown.map_or("absent", |shown| shown.text.as_str()).to_owned()
-        };
-        named.insert(&explained.name, format!("{} / {}", value(0), value(1)));
+        let value = |at: usize| Some(explained.values.get(at)?.as_ref()?.text.clone());
+        changed.insert(&explained.name, [value(0), value(1)]);
     }
     for difference in differences.unknown().chain(&differences.process).chain(&differences.partial)
     {
-        let value = |at: usize| {
-            let value = difference.values.get(at).and_then(Option::as_deref);
-            value.unwrap_or("absent").to_owned()
-        };
-        named.insert(&difference.name, format!("{} / {}", value(0), value(1)));
+        let value = |at: usize| difference.values.get(at)?.clone();
+        changed.insert(&difference.name, [value(0), value(1)]);
     }
-    if named.is_empty() {
-        return None;
-    }
-    let mut told: Vec<String> =
-        named.iter().take(MAX_NAMED).map(|(name, values)| format!("{name} {values}")).collect();
-    if named.len() > MAX_NAMED {
-        told.push(format!("and {} more", named.len() - MAX_NAMED));
-    }
-    Some(format!("it has other settings than before (before / now): {}", told.join(", ")))
+    let changed = changed.into_iter();
+    changed
+        .map(|(name, [before, after])| ChangedSetting { name: name.to_owned(), before, after })
+        .collect()
 }
 
 #[cfg(test)]

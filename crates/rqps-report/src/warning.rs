@@ -1,0 +1,418 @@
+//! Warnings in words: the one place where their sentences are made.
+
+use rqps_model::warning::{
+    BackgroundWork, ChangedSetting, HeldRate, LastSlice, PlanOfStarts, RateLevels, ServerFault,
+    StallCause, StopWay, TakenBy, TakenTime,
+};
+use rqps_model::{ErrorCount, Estimate, Scope, Warning, WarningKind};
+
+use crate::analysis::{CellWarning, SomeSlices};
+use crate::number::{self, count, utc};
+use crate::words::{clip, list_in_short, one_line};
+
+/// Settings that a sentence names; more are counted.
+const MAX_NAMED: usize = 8;
+
+/// Columns that a statement is given.
+const SQL_COLUMNS: usize = 100;
+
+/// What a kind of warning means for a result, in words without a full stop.
+#[must_use]
+pub fn meaning(kind: &WarningKind) -> String {
+    match kind {
+        WarningKind::Errors { .. } => "events met errors that were ignored and retried".to_owned(),
+        WarningKind::ClientBound { .. } => {
+            "the client's threads used nearly all of their CPUs, so the server may not be the limit".to_owned()
+        }
+        WarningKind::NotSettled { .. } => {
+            "background work was not known to be at rest before the step".to_owned()
+        }
+        WarningKind::RateMissed { .. } => "the rate that was set was not held".to_owned(),
+        WarningKind::Steal { .. } => "the hypervisor took CPU from this host".to_owned(),
+        WarningKind::OtherProcesses { .. } => {
+            "other processes, or the kernel on its own account, used this host's CPUs".to_owned()
+        }
+        WarningKind::BlocksExcluded { .. } => {
+            "blocks in which the hypervisor or other processes kept a fifth or more of the CPU time that was \
+             wanted from this system and the base are left out of the ratios of figures, CPU and \
+             response times".to_owned()
+        }
+        WarningKind::Swapped { .. } => "the host swapped".to_owned(),
+        WarningKind::Throttled { .. } => "CPUs were too hot and slowed themselves down".to_owned(),
+        WarningKind::FrequencyChanged { .. } => "the CPUs' frequency changed within the step".to_owned(),
+        WarningKind::Colder { .. } => {
+            "the server read from storage what it had found in memory before, so caches became \
+             colder within the step".to_owned()
+        }
+        WarningKind::Paused { .. } => {
+            "rqps or its host did not run for a part of the measured time (somebody stopped it, or the \
+             virtual machine was paused), which is in the figure; ratios of systems that took turns are \
+             without such blocks, unless they are of totals".to_owned()
+        }
+        WarningKind::HostSuspended { .. } => "the host was suspended".to_owned(),
+        WarningKind::ClockSet { .. } => "the host's clock was set".to_owned(),
+        WarningKind::InjectedSlowdown { .. } => "stopped on purpose (injected slowdown)".to_owned(),
+        WarningKind::StartedAgain { .. } => {
+            "the run was interrupted: the server was started again on its data".to_owned()
+        }
+        WarningKind::BulkLoad { .. } => {
+            "MyRocks was loaded in bulk, each table by one connection".to_owned()
+        }
+        WarningKind::ImportedFault { .. } => "the imported file has a fault".to_owned(),
+        WarningKind::Incomplete { .. } => "fewer slices than planned".to_owned(),
+        WarningKind::Developed { .. } => {
+            "the rate changed within the slices, so the figure depends on their length".to_owned()
+        }
+        WarningKind::SlaFailed { .. } => {
+            "SLA failed: inserts came at less than 95% of their rate, so the figure is that of \
+             less work and has no verdict".to_owned()
+        }
+        WarningKind::SlaFailedOnBase { .. } => {
+            "the base failed its SLA: it did not hold the insert rate, so there is no verdict".to_owned()
+        }
+        WarningKind::Trend { .. } => {
+            "the second half of the step went at another rate than the first: the step was too \
+             short or had not come to rest".to_owned()
+        }
+        WarningKind::CheckFailed { .. } => {
+            "a check of the step's work failed, so the figure is not that of the work it names".to_owned()
+        }
+        WarningKind::OtherRun => {
+            "of another run than the base: two samples, whose interval holds no drift of the host \
+             between the runs".to_owned()
+        }
+        WarningKind::UnlikeRun { .. } => {
+            "of another run than the base, and under other conditions, which are in the ratio".to_owned()
+        }
+        WarningKind::TwoLevels { .. } => {
+            "the windows of the step lie at two rates, and the figure between them describes neither".to_owned()
+        }
+        WarningKind::HostLevels { .. } => {
+            "the host went at two rates, as systems that took turns were at theirs at the same times: figures lie \
+             between the two, and both sides of a ratio have the same share of each".to_owned()
+        }
+        WarningKind::Drift { .. } => {
+            "the figure, or its ratio to the base, drifted within the step: it had not come to rest".to_owned()
+        }
+        WarningKind::Stalls { .. } => {
+            "stalls cost one side more than the other, so the ratio of averages is not that of \
+             steady rates".to_owned()
+        }
+        WarningKind::BackgroundBegan { .. } => {
+            "background work of the server began within the step, and only some of its blocks have it".to_owned()
+        }
+        WarningKind::PlanVaries { .. } => {
+            "the server went about a statement in another way on some of its starts, which is in how \
+             much the figure differs from start to start".to_owned()
+        }
+        WarningKind::Failed { reason } | WarningKind::NotStopped { reason } => reason.clone(),
+        WarningKind::MeasuredAgain => {
+            "measured once more, as rqps or its host did not run for a while: somebody stopped it, or the \
+             virtual machine was paused"
+                .to_owned()
+        }
+        WarningKind::WaitingNotStopped => {
+            "turns took so long that the servers that waited were not stopped".to_owned()
+        }
+        WarningKind::Resumed => {
+            "the run was interrupted: measured on tables filled anew, without the writes before".to_owned()
+        }
+        WarningKind::StartedOnNewData => {
+            "the server failed before and was started anew: measured on tables filled anew, without the \
+             writes before"
+                .to_owned()
+        }
+        WarningKind::WithoutBase => {
+            "measured without the base, which had been measured before: no ratio".to_owned()
+        }
+        WarningKind::OneAfterTheOther => {
+            "the systems do not fit into memory together, so that they did not take turns".to_owned()
+        }
+        WarningKind::RunResumed { last } => {
+            format!("the run goes on after an interruption; {}", last_slice(last.as_ref()))
+        }
+        WarningKind::UnfinishedArchive => {
+            "taken in from an archive before it had finished; it is not resumed here".to_owned()
+        }
+        WarningKind::RunEnded { reason } => format!("the run ended: {reason}"),
+        WarningKind::Excluded { reason } => format!("left out: {reason}"),
+        WarningKind::SettingsChanged { settings } => changed(settings),
+        WarningKind::CountersMissing { reason } => format!(
+            "what its server counts itself cannot be read and is missing in reports: {reason}"
+        ),
+        WarningKind::KilledAtStart { fault: ServerFault { n, n_tolerated, reason } } => format!(
+            "its server was killed before it answered ({n} of at most {n_tolerated} failures) and is \
+             started anew: {reason}"
+        ),
+        WarningKind::ServerFailed { fault: ServerFault { n, n_tolerated, reason } } => format!(
+            "its server failed ({n} of at most {n_tolerated} times) and is started anew: {reason}"
+        ),
+        WarningKind::DataNotUsed { reason } => {
+            format!("the data that were left are not used: {reason}")
+        }
+        WarningKind::NewTables => {
+            "begins on new tables, as those of another system could not be used again".to_owned()
+        }
+        WarningKind::NotLookedAt { reason } => {
+            format!("it could not be looked at beforehand: {reason}")
+        }
+    }
+}
+
+/// The facts of a cell's warning: `94% of their CPUs`; empty when the meaning says it all.
+#[must_use]
+pub fn detail(warning: &CellWarning) -> String {
+    let (facts, reason) = facts_and_reason(warning);
+    with_reason(&facts, &reason)
+}
+
+/// Facts and the reason behind them: `0.8 on average: stalls of the base`.
+pub(crate) fn with_reason(facts: &str, reason: &str) -> String {
+    if reason.is_empty() { facts.to_owned() } else { format!("{facts}: {reason}") }
+}
+
+/// The facts of a cell's warning, and their reason where one has its own place in a sentence.
+pub(crate) fn facts_and_reason(warning: &CellWarning) -> (String, String) {
+    if let WarningKind::Stalls { average, steady, is_own, cause } = &warning.kind {
+        let [average, steady] = [average, steady].map(number::ratio);
+        let whose = if *is_own { "this system" } else { "the base" };
+        let reason = format!("stalls of {whose}; {}", stall_cause(cause));
+        return (format!("{average} on average, {steady} of steady rates"), reason);
+    }
+    (facts(warning), String::new())
+}
+
+fn facts(CellWarning { kind, slices, .. }: &CellWarning) -> String {
+    match kind {
+        WarningKind::Errors { n, by_code } => errors(*n, by_code),
+        WarningKind::ClientBound { pct } => format!("{pct}% of their CPUs"),
+        WarningKind::NotSettled { left } => left.clone(),
+        WarningKind::RateMissed { n_missed } => count(whole(*n_missed), "start") + " missed",
+        WarningKind::Steal { pct } | WarningKind::OtherProcesses { pct } => match slices {
+            None => format!("{pct}% of all CPU time"),
+            Some(some) => format!("up to {pct}% of all CPU time in {}", some_slices(*some)),
+        },
+        WarningKind::BlocksExcluded { n, n_blocks, max_lacking } => format!(
+            "{n} of {}, in which up to {} of the CPU time that was wanted was not had",
+            count(*n_blocks, "block"),
+            number::percent(*max_lacking)
+        ),
+        WarningKind::Swapped { pages } => format!("{pages} pages"),
+        WarningKind::Throttled { n } => format!("{n} times"),
+        WarningKind::FrequencyChanged { pct } => format!("down to {pct}% of the highest"),
+        WarningKind::Colder { bytes } => format!("{:.1} MB", mb(*bytes as f64)),
+        WarningKind::Paused { seconds } => match slices {
+            None => format!("up to {seconds} s"),
+            Some(some) => format!("{}, up to {seconds} s", some_slices(*some)),
+        },
+        WarningKind::HostSuspended { ms } => format!("for {:.1} s", *ms as f64 / 1e3),
+        WarningKind::ClockSet { by_ms } => clock_set(*by_ms),
+        WarningKind::InjectedSlowdown { share_bp, way } => {
+            let percent = f64::from(*share_bp) / 100.0;
+            format!("{}, {percent:.2}% of the counted time", stop_way(*way))
+        }
+        WarningKind::StartedAgain { is_warmed } => started_again(*is_warmed).to_owned(),
+        WarningKind::BulkLoad { n_loaders, n_clients } => {
+            format!("by {n_loaders} of {n_clients} clients")
+        }
+        WarningKind::ImportedFault { text } => text.clone(),
+        WarningKind::Incomplete { n, n_planned: Some(planned) } => format!("{n} of {planned}"),
+        WarningKind::Incomplete { n, n_planned: None } => count(*n, "block"),
+        WarningKind::Developed { second_half } => {
+            format!("second half {second_half:.2} of the first")
+        }
+        WarningKind::Trend { second_half } => {
+            format!("second half {} of the first", number::plain_ratio(*second_half))
+        }
+        WarningKind::SlaFailed { rate } | WarningKind::SlaFailedOnBase { rate } => held(rate),
+        WarningKind::CheckFailed { checks } => checks.join(", "),
+        WarningKind::UnlikeRun { differences } => {
+            format!("other {}", list_in_short(differences))
+        }
+        WarningKind::TwoLevels { levels: RateLevels { low_per_s, high_per_s, low_share } } => {
+            let [low, high] = [*low_per_s, *high_per_s].map(number::plain_figure);
+            format!("{low} and {high}/s, {:.0}% of the windows at the lower", low_share * 100.0)
+        }
+        WarningKind::HostLevels { levels: RateLevels { low_per_s, high_per_s, low_share } } => {
+            let (lower, times) = (low_share * 100.0, high_per_s / low_per_s);
+            format!(
+                "{lower:.0}% of the windows at the lower, {times:.2} times as fast at the higher"
+            )
+        }
+        WarningKind::Drift { rate, ratio } => {
+            let of_rate = rate.iter().map(|found| drifted("figure", found));
+            let of_ratio = ratio.iter().map(|found| drifted("rQPS", found));
+            of_rate.chain(of_ratio).collect::<Vec<_>>().join("; ")
+        }
+        WarningKind::BackgroundBegan { cpu, written, n_slices, are_blocks } => {
+            let of_all = count(*n_slices, if *are_blocks { "block" } else { "slice" });
+            let of_cpu = cpu.iter().map(|BackgroundWork { most, n }| {
+                let most = number::percent(*most);
+                format!("up to {most} of the host's CPU time in {n} of {of_all}")
+            });
+            let of_bytes = written.iter().map(|BackgroundWork { most, n }| {
+                format!("up to {:.1} MB written in {n} of {of_all}", mb(*most))
+            });
+            of_cpu.chain(of_bytes).collect::<Vec<_>>().join("; ")
+        }
+        WarningKind::PlanVaries { plans, sql } => plan_varies(plans, sql),
+        // Said in full by their meaning.
+        _ => String::new(),
+    }
+}
+
+fn some_slices(SomeSlices { n, n_all }: SomeSlices) -> String {
+    format!("{n} of {}", count(n_all, "slice"))
+}
+
+fn mb(bytes: f64) -> f64 {
+    bytes / f64::from(1 << 20)
+}
+
+/// `12 errors: 1213 x11, 1205 x1`.
+fn errors(n: u64, by_code: &[ErrorCount]) -> String {
+    let total = count(whole(n), "error");
+    if by_code.is_empty() {
+        return total;
+    }
+    let codes: Vec<String> =
+        by_code.iter().map(|ErrorCount { code, n }| format!("{code} x{n}")).collect();
+    format!("{total}: {}", codes.join(", "))
+}
+
+/// `812 of 1000 inserts/s`.
+fn held(HeldRate { average_per_s, target_per_s }: &HeldRate) -> String {
+    let [average, target] = [*average_per_s, *target_per_s].map(number::plain_figure);
+    format!("{average} of {target} inserts/s")
+}
+
+/// `figure 0.83 [0.79, 0.88] from the first block to the last`.
+fn drifted(what: &str, found: &Estimate) -> String {
+    format!("{what} {} from the first block to the last", number::ratio_with_interval(found))
+}
+
+/// What the host's counters say of stalls.
+fn stall_cause(StallCause { taken, is_of_blocks }: &StallCause) -> String {
+    let Some(TakenTime { by, own_share, other_share }) = taken else {
+        return "the host's counters show no cause: the server's own, or one that leaves no trace there"
+            .to_owned();
+    };
+    let by = match by {
+        TakenBy::Steal => "the host's: steal took",
+        TakenBy::OtherProcesses => "the host's: other processes took",
+        TakenBy::IoWait => "storage's: waiting for it took",
+    };
+    let [worst, others] = if *is_of_blocks {
+        ["in the worst blocks", "in the other's turns"]
+    } else {
+        ["in the worst slices", "in the other's"]
+    };
+    let (own, other) = (number::percent(*own_share), number::percent(*other_share));
+    format!("{by} {own} of the host's CPU time {worst}, {other} {others}")
+}
+
+/// `lookup on PRIMARY (9 starts) against full scan (1 start), SELECT ...`.
+fn plan_varies(plans: &[PlanOfStarts], sql: &str) -> String {
+    let plan = |PlanOfStarts { shape, n_starts }: &PlanOfStarts| {
+        format!("{} ({})", one_line(&shape.words()), count(*n_starts, "start"))
+    };
+    let plans: Vec<String> = plans.iter().map(plan).collect();
+    format!("{}, {}", plans.join(" against "), clip(sql, SQL_COLUMNS))
+}
+
+fn clock_set(by_ms: i64) -> String {
+    let (way, by_s) = (if by_ms < 0 { "back" } else { "forward" }, by_ms as f64 / 1e3);
+    format!("{way} by {:.1} s", by_s.abs())
+}
+
+fn started_again(is_warmed: bool) -> &'static str {
+    if is_warmed { "brought to rest and its caches warmed anew" } else { "with cold caches" }
+}
+
+/// A warning with its facts, in words without a full stop.
+#[must_use]
+pub fn sentence(kind: &WarningKind) -> String {
+    let warning = CellWarning { footnote_idx: 0, kind: kind.clone(), slices: None };
+    match detail(&warning) {
+        facts if facts.is_empty() => meaning(kind),
+        facts => format!("{} ({facts})", meaning(kind)),
+    }
+}
+
+/// The same with the run, where several are compared.
+#[must_use]
+pub fn in_scope(warning: &Warning) -> String {
+    let text = sentence(&warning.kind);
+    match &warning.scope {
+        Scope::OneOfRuns(id) => format!("run {id}: {text}"),
+        Scope::Run | Scope::System(_) => text,
+    }
+}
+
+fn whole(n: u64) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
+}
+
+fn stop_way(way: StopWay) -> &'static str {
+    match way {
+        StopWay::Tracing => "by tracing",
+        StopWay::Signals => "by signals",
+    }
+}
+
+/// What was stored last before an interruption.
+fn last_slice(last: Option<&LastSlice>) -> String {
+    let Some(LastSlice { step, n_clients, system, until_unix_ms }) = last else {
+        return "nothing had been measured".to_owned();
+    };
+    let clients = count(usize::try_from(*n_clients).unwrap_or(usize::MAX), "client");
+    let on = system.as_ref().map_or_else(|| "in turns".to_owned(), |label| format!("on {label}"));
+    format!("measured last was {step}, {clients}, {on}, until {}", utc(*until_unix_ms))
+}
+
+/// Settings that are not what they were: `a 1 / 2, b 3 / absent`.
+fn changed(settings: &[ChangedSetting]) -> String {
+    let named = settings.iter().take(MAX_NAMED).map(|ChangedSetting { name, before, after }| {
+        let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "absent".to_owned());
+        format!("{name} {} / {}", shown(before), shown(after))
+    });
+    let mut told: Vec<String> = named.collect();
+    if settings.len() > MAX_NAMED {
+        told.push(format!("and {} more", settings.len() - MAX_NAMED));
+    }
+    format!("it has other settings than before (before / now): {}", told.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_kind_is_documented() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/warnings.md");
+        let text = std::fs::read_to_string(path).unwrap();
+        let key = |line: &str| Some(line.strip_prefix("| `")?.split_once('`')?.0.to_owned());
+        let documented: BTreeSet<String> = text.lines().filter_map(key).collect();
+        let known: BTreeSet<String> =
+            WarningKind::keys().iter().map(|key| (*key).to_owned()).collect();
+        assert_eq!(documented, known);
+    }
+
+    #[test]
+    fn facts_stand_behind_the_meaning() {
+        let slept = sentence(&WarningKind::HostSuspended { ms: 90_000 });
+        assert_eq!(slept, "the host was suspended (for 90.0 s)");
+        let back = sentence(&WarningKind::ClockSet { by_ms: -60_000 });
+        assert_eq!(back, "the host's clock was set (back by 60.0 s)");
+        let setting = |name: &str| ChangedSetting {
+            name: name.to_owned(),
+            before: Some("1".to_owned()),
+            after: None,
+        };
+        let settings = (0..10).map(|n| setting(&format!("s{n}"))).collect();
+        let changed = sentence(&WarningKind::SettingsChanged { settings });
+        assert!(changed.ends_with("s7 1 / absent, and 2 more"), "{changed}");
+    }
+}

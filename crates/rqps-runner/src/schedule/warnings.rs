@@ -1,0 +1,47 @@
+//! The warnings of every slice of a step on a system, because of what happened to the system before.
+
+use rqps_model::{StepIdx, StepKind, StepOutcome, SystemIdx, WarningKind};
+
+use crate::journal::Journal;
+use crate::run_context::RunContext;
+use crate::system_state::SystemState;
+
+/// The warnings that every slice of a step on a system gets. A load makes even what was before it.
+pub(crate) fn warnings_of_step(
+    run: &RunContext<'_>,
+    journal: &Journal<'_>,
+    state: &mut SystemState,
+    step: StepIdx,
+) -> Vec<WarningKind> {
+    let planned = run.step(step);
+    state.is_refilled &= !planned.fills();
+    state.is_on_kept_data &= !planned.fills();
+    // The Insert Benchmark warms nothing.
+    let started_again = (state.is_on_kept_data && !state.is_refilled)
+        .then(|| WarningKind::StartedAgain { is_warmed: planned.of_insert().is_none() });
+    let resumed = state.is_refilled.then_some(match state.n_faults {
+        0 => WarningKind::Resumed,
+        _ => WarningKind::StartedOnNewData,
+    });
+    let unsettled =
+        state.unsettled.iter().map(|left| WarningKind::NotSettled { left: left.clone() });
+    let too_late = is_too_late(run, journal, state.idx, step).then_some(WarningKind::WithoutBase);
+    let by_restart = run.plan.is_by_restart.then_some(WarningKind::OneAfterTheOther);
+    let of_attempt = resumed.into_iter().chain(started_again);
+    of_attempt.chain(unsettled).chain(too_late).chain(by_restart).collect()
+}
+
+/// Whether the base has ended an interleaved step that a system is only about to begin: the system had been
+/// excluded, and an attempt at the run after that has it alone.
+fn is_too_late(
+    run: &RunContext<'_>,
+    journal: &Journal<'_>,
+    system: SystemIdx,
+    step: StepIdx,
+) -> bool {
+    use StepKind::{Index, Load, WarmUp};
+    run.plan.schedule.is_interleaved()
+        && !matches!(run.step(step).info.kind, Load | WarmUp | Index)
+        && system != run.base()
+        && journal.cell(step, run.base()).outcome == StepOutcome::Done
+}
