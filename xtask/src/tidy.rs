@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 use arrows::Files;
 
 /// The crates from top to bottom: each may depend only on those after it.
-const LAYERS: [&str; 18] = [
+const LAYERS: [&str; 20] = [
     "rqps",
     "rqps-serve",
     "rqps-import",
@@ -18,6 +18,8 @@ const LAYERS: [&str; 18] = [
     "rqps-export",
     "rqps-runner",
     "rqps-report",
+    "rqps-audit",
+    "rqps-text",
     "rqps-store",
     "rqps-server",
     "rqps-sample",

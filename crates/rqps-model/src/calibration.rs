@@ -1,10 +1,12 @@
 //! How noisy a host is: what `rqps calibrate` measured of the same system under two labels.
 
+mod calibrated;
 mod findings;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Estimate, Host, Placement};
+pub use calibrated::{Calibrated, Floor};
 pub use findings::{Disturbance, Narrowest};
 
 /// Half-widths of an interval that a difference must have, to be found with a chance of 80%:
@@ -86,19 +88,6 @@ pub struct Best {
     pub placement: Placement,
 }
 
-/// The noise that is left on one step.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Floor {
-    /// The step: `point-query`.
-    pub step: String,
-    /// Client threads.
-    pub clients: u32,
-    /// Measured time on each side, seconds.
-    pub seconds: f64,
-    /// rQPS of the same system against itself.
-    pub ratio: Estimate,
-}
-
 impl Floor {
     /// The smallest difference that is found with a chance of 80% after the same time, as a share;
     /// absent without an interval. Never less than the system differed from itself: its two starts
@@ -138,30 +127,6 @@ pub struct Power {
     pub n_judged_at_half: Option<u32>,
     /// rQPS over all of them.
     pub ratio: Estimate,
-}
-
-/// What a run remembers of the calibration that was there when it began.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Calibrated {
-    /// When it was made, milliseconds since 1970.
-    pub made_unix_ms: i64,
-    /// Where.
-    pub host: Host,
-    /// The server that was measured against itself.
-    pub system: String,
-    /// Measured time on each side, seconds.
-    pub seconds: f64,
-    /// The largest difference of a system from itself, as a share.
-    pub apart: f64,
-    /// The step that shows it, with its interval; absent in runs of older versions.
-    #[serde(default)]
-    pub worst: Option<Floor>,
-    /// Pairs of one system whose interval did not hold 1, and all that were tried; absent where the
-    /// calibration was made without `--power`.
-    #[serde(default)]
-    pub false_alarms: Option<(u32, u32)>,
-    /// The largest difference that is seen on every step that was tried, as a share.
-    pub visible: Option<f64>,
 }
 
 impl Calibration {

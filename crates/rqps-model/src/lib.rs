@@ -15,6 +15,7 @@ pub mod metric;
 pub mod query_plan;
 mod role;
 pub mod run;
+mod run_status;
 pub mod sample;
 mod schedule;
 pub mod slice;
@@ -39,9 +40,10 @@ pub use query_plan::difference::{PlanDifference, plan_difference};
 pub use query_plan::{PlanShape, QueryPlan};
 pub use role::Role;
 pub use run::{
-    Check, Run, RunStatus, RunStep, RunSystem, SettingOrigin, SettingSource, Sizes, StepOutcome,
-    SystemStep,
+    Check, DIRECT_IO, DIRECT_IO_REFUSED, Run, RunStep, RunSystem, SettingOrigin, SettingSource,
+    Sizes, StepOutcome, SystemStep,
 };
+pub use run_status::RunStatus;
 pub use sample::{HostCounters, ProcessCounters, Sample, StorageCounters, Usage, Waits};
 pub use schedule::{Placement, Schedule};
 pub use slice::{Lateness, SeriesPoint, Slice, Stream, Windows};

@@ -6,34 +6,15 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Calibrated, Host, Imported, Label, Placement, QueryPlan, Schedule, Slice, StepIdx, StepInfo,
-    SystemIdx, SystemSpec, Version, Warning,
+    Calibrated, Host, Imported, Label, Placement, QueryPlan, RunStatus, Schedule, Slice, StepIdx,
+    StepInfo, SystemIdx, SystemSpec, Version, Warning,
 };
 
-/// How a run ended, or that it has not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RunStatus {
-    /// Under way, or ended without saying so.
-    Running,
-    /// Every step has its slices or its failure.
-    Finished,
-    /// Stopped by the user; can be resumed.
-    Interrupted,
-    /// Stopped by an error; can be resumed.
-    Failed,
-}
+/// The fact of a server's process that says whether direct IO was refused.
+pub const DIRECT_IO: &str = "direct_io";
 
-impl fmt::Display for RunStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Running => "running",
-            Self::Finished => "finished",
-            Self::Interrupted => "interrupted",
-            Self::Failed => "failed",
-        })
-    }
-}
+/// Its value where the file system refused direct IO.
+pub const DIRECT_IO_REFUSED: &str = "refused by the file system";
 
 /// A system as it really ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,11 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 /// The fact of a server's process that says which wall confines it.
 pub const WALL: &str = "wall";
 
 /// What confines a server's processes to their own files.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Wall {
     /// Landlock, with this version of its interface.
     Landlock {

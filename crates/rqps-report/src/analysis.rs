@@ -6,7 +6,6 @@ mod ageing;
 mod background;
 mod bar;
 mod calibrated;
-pub mod caveat;
 pub mod cell;
 mod cells;
 pub mod comparison;
@@ -14,7 +13,7 @@ mod contention;
 #[cfg(test)]
 mod coverage;
 mod data;
-pub mod difference;
+
 mod disturbed;
 mod estimate;
 mod explain;
@@ -23,14 +22,14 @@ pub mod group;
 mod guard;
 pub mod headline;
 mod imported;
-mod incident;
 pub mod insert;
 mod judge;
 mod levels;
 pub mod memory;
+mod missing;
 mod observed;
+mod of_systems;
 mod origin;
-mod own_config;
 mod own_run;
 mod page_cache;
 pub(crate) mod pairing;
@@ -38,6 +37,7 @@ mod per_operation;
 pub mod plans;
 mod restart;
 mod rule;
+mod run_warnings;
 pub mod settle;
 pub mod size;
 mod slowed;
@@ -50,25 +50,26 @@ mod windows;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use rqps_model::{Group, Run, RunStep, StepKind, starts};
+use rqps_audit::Differences;
+use rqps_model::{Group, Run, RunStep, StepKind, WarningKind, starts};
 use rqps_stacks::StackProfile;
 
 use self::observed::OfStep;
 use crate::join::Joined;
 use crate::parallel;
-use crate::words::{NAME_COLUMNS, shorten_apart};
+use rqps_text::words::{NAME_COLUMNS, shorten_apart};
 
 pub use bar::Bar;
 pub(crate) use bar::{Standing, holds_rate};
 pub use cell::{Cell, CellState};
 pub use comparison::{Comparison, Judged, ResponseRatio};
-pub use difference::{Difference, Differences};
 pub use footnote::{CellWarning, Footnote, SomeSlices};
 pub use group::GroupSummary;
 pub use headline::Headline;
 pub use insert::{InsertCell, InsertTables, Level, Sla};
 pub use memory::Memory;
 pub use plans::{StatementPlans, StepPlans};
+pub(crate) use run_warnings::insert_steps;
 pub use settle::Settle;
 pub use size::SystemSizes;
 pub use stacks::{PairStacks, StepStacks};
@@ -108,23 +109,18 @@ pub struct Analysis<'a> {
     pub sizes: Vec<SystemSizes>,
     /// How the systems differ in what they ran with.
     pub differences: Differences,
-    /// What must be known before any figure is read: sessions or builds that are not alike, in
-    /// sentences.
-    pub warnings: Vec<String>,
-    /// How many of the warnings are severe: they come first, and stand in a report's first line.
-    pub n_severe: usize,
-    /// How far the figures can be trusted, in sentences.
-    pub caveats: Vec<String>,
+    /// What must be known before any figure is read. What is severe comes first.
+    pub warnings: Vec<WarningKind>,
+    /// How far the figures can be trusted.
+    pub certainty: Vec<WarningKind>,
     /// What was recorded of stacks, of the steps that have any, in the order of [`Self::steps`].
     pub stacks: Vec<StepStacks<'a>>,
     /// The stack profiles that [`Self::stacks`] was made of.
     profiles: &'a [StackProfile],
     /// Which steps are the Insert Benchmark's; absent where none is.
     pub insert: Option<InsertTables>,
-    /// What happened on the way, in sentences with their time.
-    pub incidents: Vec<String>,
-    /// What has no figure and why, in sentences.
-    pub not_measured: Vec<String>,
+    /// What has no figure and why.
+    pub not_measured: Vec<WarningKind>,
 }
 
 /// One step with one number of clients.
@@ -258,12 +254,10 @@ impl<'a> Analysis<'a> {
             sizes: size::sizes(run, base),
             differences,
             warnings: Vec::new(),
-            n_severe: 0,
-            caveats: Vec::new(),
+            certainty: Vec::new(),
             stacks: Vec::new(),
             profiles: &[],
             insert: None,
-            incidents: incident::incidents(run),
             not_measured: Vec::new(),
         };
         analysis.insert = insert::tables(&analysis.steps);
@@ -271,16 +265,17 @@ impl<'a> Analysis<'a> {
         analysis.headlines = headline::headlines(&analysis);
         analysis.groups = group::groups(&analysis);
         analysis.memory = memory::memory(&analysis);
-        (analysis.warnings, analysis.n_severe) = caveat::warnings(&analysis);
-        analysis.caveats = caveat::caveats(&analysis);
-        analysis.not_measured = caveat::not_measured(&analysis);
+        analysis.warnings = run_warnings::before_reading(&analysis);
+        analysis.certainty = run_warnings::certainty(&analysis);
+        analysis.not_measured = run_warnings::not_measured(&analysis);
         analysis
     }
 
     /// The severe warnings, and the others.
     #[must_use]
-    pub fn warnings_by_weight(&self) -> (&[String], &[String]) {
-        self.warnings.split_at(self.n_severe.min(self.warnings.len()))
+    pub fn warnings_by_weight(&self) -> (&[WarningKind], &[WarningKind]) {
+        let n_severe = self.warnings.iter().take_while(|kind| kind.is_severe()).count();
+        self.warnings.split_at(n_severe)
     }
 
     /// Indices of the systems that are compared with the base.
@@ -342,7 +337,7 @@ fn has_several_clients(run: &Run) -> bool {
 fn title(step: &RunStep, several: bool) -> String {
     if several && step.info.kind != StepKind::Load {
         let clients = usize::try_from(step.clients).unwrap_or(usize::MAX);
-        format!("{}, {}", step.info.name, crate::number::count(clients, "client"))
+        format!("{}, {}", step.info.name, rqps_text::number::count(clients, "client"))
     } else {
         step.info.name.clone()
     }

@@ -4,8 +4,8 @@ use rqps_explain::{Change, Quantity, Split};
 
 use crate::analysis::{Analysis, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain};
-use crate::number::{self, NOTHING};
-use crate::words::list_in_short;
+use rqps_text::number::{self, NOTHING};
+use rqps_text::words::list_in_short;
 
 /// The heading above [`lines`].
 pub(crate) const TITLE: &str = "Causes, the part of the change that they explain in brackets";

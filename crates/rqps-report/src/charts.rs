@@ -9,9 +9,10 @@ use rqps_model::{Estimate, Group, Verdict};
 use crate::analysis::{Analysis, Bar, Cell, CellState, GROUPS, StepAnalysis};
 use crate::dot::dot;
 use crate::html::Scale;
-use crate::values::MANY;
-use crate::words::{clip, shorten};
-use crate::{many, number};
+use crate::many;
+use rqps_text::number;
+use rqps_text::values::MANY;
+use rqps_text::words::{clip, shorten};
 
 /// Width of a chart, and of its parts from left to right, pixels.
 const WIDTH: usize = 960;

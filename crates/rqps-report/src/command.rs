@@ -2,7 +2,7 @@
 
 use shlex::Quoter;
 
-use crate::words::one_line;
+use rqps_text::words::one_line;
 
 /// The words of a command as one line for a shell, each quoted where it has to be.
 #[must_use]

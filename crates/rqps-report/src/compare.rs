@@ -5,8 +5,8 @@ use rqps_model::{RunStatus, Schedule};
 use crate::analysis::Analysis;
 use crate::grid::{Grid, Side, plain};
 use crate::join::{Joined, Source};
-use crate::number;
-use crate::words::{clip, shorten_apart};
+use rqps_text::number;
+use rqps_text::words::{clip, shorten_apart};
 
 /// Columns of a run's id, which begins with its start.
 const RUN_COLUMNS: usize = 48;

@@ -7,8 +7,8 @@ use rqps_model::Verdict;
 
 use crate::analysis::{Analysis, Cell, Comparison, Judged, StepAnalysis};
 use crate::grid::{Grid, Side, plain};
-use crate::number::{self, NOTHING};
 use crate::response;
+use rqps_text::number::{self, NOTHING};
 
 /// A verdict's word, the sign of a difference beyond chance and smaller, and what more would settle it:
 /// `slower`, `same <`, `unclear +4 min`.
@@ -166,6 +166,6 @@ fn too_few(comparison: &Comparison) -> Option<String> {
     Some(format!(
         "no ratio of response times where a block has too few of them: {} at the least, wanted for {}.",
         first.n_fewest,
-        crate::words::list(&names)
+        rqps_text::words::list(&names)
     ))
 }

@@ -15,7 +15,7 @@ use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::compare;
 use crate::response;
 use crate::warning;
-use crate::words::one_line;
+use rqps_text::words::one_line;
 
 /// Everything that a column's value is made from.
 struct Row<'r, 'a> {
@@ -147,7 +147,10 @@ fn columns() -> Vec<Column> {
     all.push(column(
         "severe",
         "the severe differences of the systems, in every row; empty where there is none",
-        |r| words(&r.analysis.warnings_by_weight().0.join(" ")),
+        |r| {
+            let severe = r.analysis.warnings_by_weight().0;
+            words(&warning::sentences(r.analysis, severe).join(" "))
+        },
     ));
     all.push(column(
         "plan_difference",

@@ -30,7 +30,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::values::MANY;
+    use rqps_text::values::MANY;
 
     /// Systems that share rows of a chart are told apart without any colour.
     #[test]

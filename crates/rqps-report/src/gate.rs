@@ -17,7 +17,7 @@ use rqps_model::{RunStatus, StepInfo};
 pub(crate) use judge::{Unfit, without_ratio};
 
 use crate::analysis::{Analysis, Cell, StepAnalysis};
-use crate::words::list_in_short;
+use rqps_text::words::list_in_short;
 
 /// How one step of one candidate came out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +38,27 @@ pub enum Outcome {
     Faster,
     /// The same within the bound.
     Same,
+}
+
+/// Comparisons by their outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Slower than allowed.
+    pub slower: usize,
+    /// Short of an insert rate that the base held.
+    pub sla_failed: usize,
+    /// Without a figure that counts.
+    pub errors: usize,
+    /// Not settled by the interval.
+    pub unclear: usize,
+    /// Measured in a way that makes no verdict.
+    pub not_judged: usize,
+    /// Not reached.
+    pub not_reached: usize,
+    /// Faster by the bound or more.
+    pub faster: usize,
+    /// The same within the bound.
+    pub same: usize,
 }
 
 impl Outcome {
@@ -205,9 +226,9 @@ impl<'a> Gate<'a> {
     /// What the gate says as a whole. An error takes precedence: what has no figure may be slower, too.
     #[must_use]
     pub fn passage(&self) -> Passage {
-        if self.is_unfinished() || self.is_empty() || self.n("error") > 0 {
+        if self.is_unfinished() || self.is_empty() || self.counts().errors > 0 {
             Passage::Error
-        } else if self.n("slower") + self.n("sla-failed") > 0 {
+        } else if self.counts().slower + self.counts().sla_failed > 0 {
             Passage::Slower
         } else {
             Passage::Passed
@@ -222,13 +243,26 @@ impl<'a> Gate<'a> {
 
     /// Whether no step was reached or none makes a verdict.
     fn is_empty(&self) -> bool {
-        self.n("not-reached") + self.n("not-judged") == self.judged.len()
+        self.counts().not_reached + self.counts().not_judged == self.judged.len()
     }
 
-    /// How many came out as the key says.
+    /// How many came out how.
     #[must_use]
-    pub fn n(&self, key: &str) -> usize {
-        self.judged.iter().filter(|j| j.outcome.key() == key).count()
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for judged in &self.judged {
+            *match judged.outcome {
+                Outcome::Slower => &mut counts.slower,
+                Outcome::RateNotHeld => &mut counts.sla_failed,
+                Outcome::Error(_) => &mut counts.errors,
+                Outcome::Unclear(_) => &mut counts.unclear,
+                Outcome::NotJudged(_) => &mut counts.not_judged,
+                Outcome::NotReached(_) => &mut counts.not_reached,
+                Outcome::Faster => &mut counts.faster,
+                Outcome::Same => &mut counts.same,
+            } += 1;
+        }
+        counts
     }
 
     /// What is counted: of several candidates each has every step.

@@ -1,7 +1,7 @@
 //! A table of texts, rendered aligned for a terminal or as a markdown table.
 
 use crate::tone::Tone;
-use crate::words::{clip_apart, one_line, width};
+use rqps_text::words::{clip_apart, one_line, width};
 
 /// Columns that a word keeps when a table is made to fit.
 const LEAST: usize = 12;

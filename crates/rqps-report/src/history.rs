@@ -326,7 +326,7 @@ fn one(
 ) -> Series {
     let clients = usize::try_from(key.clients).unwrap_or(usize::MAX);
     let title = if several {
-        format!("{}, {}", key.name, crate::number::count(clients, "client"))
+        format!("{}, {}", key.name, rqps_text::number::count(clients, "client"))
     } else {
         key.name.clone()
     };

@@ -48,8 +48,8 @@ use rqps_stacks::flame;
 use self::part::Part;
 use self::room::Room;
 use crate::analysis::Analysis;
-use crate::number;
-use crate::words::one_line;
+use rqps_text::number;
+use rqps_text::words::one_line;
 
 /// The page's style.
 pub(crate) const STYLE: &str = include_str!("html/style.css");

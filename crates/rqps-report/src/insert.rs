@@ -9,10 +9,10 @@ use crate::analysis::insert::flow::{Flow, ROLES};
 use crate::analysis::{Analysis, Cell, Level, Sla, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::layout;
-use crate::number::{self, NOTHING};
 use crate::response;
 use crate::tone::Tone;
-use crate::words::{shorten, shorten_apart};
+use rqps_text::number::{self, NOTHING};
+use rqps_text::words::{shorten, shorten_apart};
 
 pub(crate) use metrics::metrics;
 

@@ -12,18 +12,19 @@ mod labels;
 use std::borrow::Cow;
 
 use rqps_model::run::SystemStep;
+use rqps_model::warning::DifferentCondition;
 use rqps_model::{
     Calibrated, Figure, Host, Imported, Label, Run, RunStatus, RunStep, Schedule, Scope, Warning,
-    starts,
+    WarningKind, starts,
 };
 
 pub use base::JoinError;
 pub use conditions::{Condition, Topic};
 pub(crate) use conditions::{
-    Work, by_value, host_name, of as conditions_of, suite_of, work, work_of,
+    Work, by_value, condition, host_name, of as conditions_of, suite_of, work, work_of,
 };
 
-use crate::words::{list, list_in_short};
+use rqps_text::words::list;
 
 /// Several runs as one, and what is known of each.
 #[derive(Debug, Clone)]
@@ -188,41 +189,24 @@ impl Joined {
     }
 
     /// What must be known before any figure relative to a base is read.
-    pub(crate) fn warnings(&self, base: usize) -> Vec<String> {
-        let n = self.sources.len();
-        let base = self.source(base).map_or("", |s| s.id.as_str());
-        let mut out = vec![format!(
-            "These are systems of {n} runs. A ratio over runs does not hold a drift of the host \
-             between them: its interval knows the spread within each run alone. The base is of run \
-             {base}; figures of other runs are marked."
-        )];
-        let told: Vec<String> = self.conditions.iter().map(|c| c.sentence(&self.sources)).collect();
-        if !told.is_empty() {
-            out.push(format!("The runs are not alike: {}.", told.join("; ")));
+    pub(crate) fn warnings(&self, base: usize) -> Vec<WarningKind> {
+        let base = self.source(base).map_or_else(String::new, |s| s.id.clone());
+        let mut out = vec![WarningKind::SeveralRuns { n: self.sources.len(), base }];
+        let conditions: Vec<DifferentCondition> =
+            self.conditions.iter().map(|c| c.with_runs(&self.sources)).collect();
+        if !conditions.is_empty() {
+            out.push(WarningKind::RunsDiffer { conditions });
         }
         out
     }
 
     /// In which order the systems were measured, and which ratios are of two samples.
-    pub(crate) fn order(&self) -> String {
+    pub(crate) fn order(&self) -> WarningKind {
         let of = |wanted: bool| -> Vec<String> {
             let is = |s: &&Source| s.schedule.is_interleaved() == wanted;
             self.sources.iter().filter(is).map(|s| s.id.clone()).collect()
         };
-        let said: Vec<String> = [
-            (of(true), "the systems took turns, and intervals are of the ratios of their blocks"),
-            (of(false), "the systems were measured one after the other"),
-        ]
-        .iter()
-        .filter(|(ids, _)| !ids.is_empty())
-        .map(|(ids, how)| format!("in {} {how}", list_in_short(ids)))
-        .collect();
-        format!(
-            "Within a run: {}. Ratios of systems of different runs compare the figures of two \
-             samples (Welch's t): the host's drift from one run to the other is not in their \
-             intervals.",
-            list(&said)
-        )
+        WarningKind::OrderOfRuns { interleaved: of(true), sequential: of(false) }
     }
 }
 

@@ -18,14 +18,17 @@ use std::collections::BTreeMap;
 use rqps_model::{Estimate, Metric, PerOperation, Sizes, SystemSource};
 use rqps_stats::fdr::DEFAULT_Q;
 
-use crate::analysis::{Analysis, Bar, Cell, CellState, Difference, StepAnalysis, SystemSizes};
-use crate::audit::{Explained, Shown, sheet};
-use crate::{csv, number, repeat, response};
+use crate::analysis::{Analysis, Bar, Cell, CellState, StepAnalysis, SystemSizes};
+use crate::warning::InWords;
+use crate::{csv, repeat, response};
 use crate::{places, warning};
 use host::HostJson;
 use joined::JoinedJson;
 pub(crate) use numbers::EstimateJson;
 use numbers::{LatenessJson, RatioJson};
+use rqps_audit::Difference;
+use rqps_audit::{Explained, Shown, sheet};
+use rqps_text::number;
 use shape::{
     CandidateJson, DifferencesJson, FootnoteJson, IncidentJson, MarkJson, ReportJson, ResponseJson,
     ResultJson, RunJson, SCHEMA, SizesEndJson, SizesJson, SliceJson, StepJson, SystemJson,
@@ -42,9 +45,10 @@ pub fn render(analysis: &Analysis<'_>) -> String {
 }
 
 fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
+    let told = InWords::of(analysis);
     ReportJson {
         schema: SCHEMA,
-        severe: analysis.warnings_by_weight().0,
+        severe: told.severe.clone(),
         rqps_version: analysis.rqps_version(),
         run: run(analysis),
         compared_runs: analysis.joined.map(JoinedJson::of),
@@ -53,7 +57,7 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
         false_discovery_rate: DEFAULT_Q,
         verdict_rule: analysis.verdict_rule(),
         systems: (0..analysis.run.systems.len()).map(|idx| system(analysis, idx)).collect(),
-        warnings: &analysis.warnings,
+        warnings: told.before_reading(),
         sizes: analysis.sizes.iter().enumerate().map(|(idx, s)| sizes(analysis, idx, s)).collect(),
         differences: DifferencesJson {
             session: explained(analysis, &analysis.differences.audit.session),
@@ -83,8 +87,8 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
                 median_rqps: h.median,
             })
             .collect(),
-        caveats: &analysis.caveats,
-        not_measured: &analysis.not_measured,
+        caveats: told.certainty,
+        not_measured: told.not_measured,
         footnotes: analysis
             .footnotes
             .iter()

@@ -10,10 +10,10 @@ use rqps_model::{Estimate, Host, Metric, PerOperation, Sizes, StepKind, Verdict}
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::comparison;
 use crate::grid::{Grid, GridCell, Side, plain, toned};
-use crate::number::{self, NOTHING};
 use crate::response;
 use crate::tone::Tone;
-use crate::words::{NAME_COLUMNS, clip, shorten, shorten_apart};
+use rqps_text::number::{self, NOTHING};
+use rqps_text::words::{NAME_COLUMNS, clip, shorten, shorten_apart};
 
 /// The metrics of the field's `o.met` files, in their order.
 const FIELD_METRICS: [Metric; 5] =

@@ -4,7 +4,6 @@
 //! tells users how to read them.
 
 pub mod analysis;
-pub mod audit;
 pub mod charts;
 pub mod command;
 pub mod csv;
@@ -14,7 +13,6 @@ pub mod html;
 pub mod join;
 pub mod json;
 pub mod markdown;
-pub mod number;
 pub mod page;
 pub mod post;
 pub mod response;
@@ -35,9 +33,7 @@ mod repeat;
 mod stacks;
 pub mod stacks_page;
 mod tone;
-mod values;
 pub mod warning;
-mod words;
 
 use std::fmt;
 use std::str::FromStr;

@@ -4,9 +4,9 @@ use crate::analysis::headline::Counts;
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain};
 use crate::layout;
-use crate::number::{count, plain_ratio};
-use crate::values::{MANY, VALUES};
-use crate::words::{list, shorten_apart};
+use rqps_text::number::{count, plain_ratio};
+use rqps_text::values::{MANY, VALUES};
+use rqps_text::words::{list, shorten_apart};
 
 /// Columns that a step's name gets above its figures.
 const STEP_COLUMNS: usize = 18;

@@ -7,16 +7,17 @@ use rqps_explain::Quantity;
 use rqps_model::metric::relative;
 
 use crate::analysis::{Analysis, Cell, CellState, plans};
-use crate::audit::sheet;
 use crate::causes;
 use crate::command;
 use crate::compare;
 use crate::grid::{Grid, Side, escape_markdown, plain};
 use crate::layout::{self, SizeColumns};
 use crate::many;
-use crate::number::{self, NOTHING};
-use crate::words::lines;
+use crate::warning::InWords;
 use crate::{places, warning};
+use rqps_audit::sheet;
+use rqps_text::number::{self, NOTHING};
+use rqps_text::words::lines;
 
 /// The report as markdown.
 #[must_use]
@@ -35,9 +36,10 @@ pub fn render(analysis: &Analysis<'_>) -> String {
     metrics(&mut out, analysis);
     insert::steps(&mut out, analysis);
     stacks::steps(&mut out, analysis);
-    list(&mut out, "What happened on the way", &analysis.incidents);
-    list(&mut out, "How sure this is", &analysis.caveats);
-    list(&mut out, "Not measured", &analysis.not_measured);
+    let told = InWords::of(analysis);
+    list(&mut out, "What happened on the way", &told.happened);
+    list(&mut out, "How sure this is", &told.certainty);
+    list(&mut out, "Not measured", &told.not_measured);
     let run = analysis.run;
     paragraph(
         &mut out,
@@ -70,13 +72,13 @@ fn list(out: &mut String, title: &str, items: &[String]) {
 
 /// `text` as a code span; its backticks become apostrophes, which no command of ours needs.
 fn code(text: &str) -> String {
-    format!("`{}`", crate::words::one_line(text).replace('`', "'"))
+    format!("`{}`", rqps_text::words::one_line(text).replace('`', "'"))
 }
 
 fn head(out: &mut String, analysis: &Analysis<'_>) {
     let run = analysis.run;
-    let (severe, others) = analysis.warnings_by_weight();
-    for warning in severe {
+    let told = InWords::of(analysis);
+    for warning in &told.severe {
         paragraph(out, &format!("> **Warning:** {}", escape_markdown(warning)));
     }
     paragraph(out, &format!("## rqps: {}", escape_markdown(&run.name)));
@@ -90,7 +92,7 @@ fn head(out: &mut String, analysis: &Analysis<'_>) {
     if analysis.headlines.is_empty() {
         paragraph(out, "One system: there is nothing to compare it with.");
     }
-    for warning in others {
+    for warning in &told.others {
         paragraph(out, &format!("> **Warning:** {}", escape_markdown(warning)));
     }
     if let Some(joined) = analysis.joined {
@@ -165,7 +167,7 @@ fn summary(out: &mut String, analysis: &Analysis<'_>) {
     if analysis.is_all_imported() {
         paragraph(out, "Imported figures have neither interval nor verdict.");
     } else {
-        paragraph(out, &escape_markdown(&crate::words::capital(&analysis.verdict_rule())));
+        paragraph(out, &escape_markdown(&rqps_text::words::capital(&analysis.verdict_rule())));
     }
     for (idx, note) in analysis.footnotes.iter().enumerate() {
         let places = places::of(analysis, idx).join("; ");

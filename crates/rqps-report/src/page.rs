@@ -1,7 +1,7 @@
 //! What pages beside the reports share with them: the style, numbers and words as they are written there.
 
-pub use crate::number::{count, interval, long_duration, plain_figure, ratio, utc};
-pub use crate::words::one_line;
+pub use rqps_text::number::{count, interval, long_duration, plain_figure, ratio, utc};
+pub use rqps_text::words::one_line;
 
 /// The style of the reports' pages.
 #[must_use]

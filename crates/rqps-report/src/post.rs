@@ -19,9 +19,9 @@ mod unlike;
 use rqps_model::{Figure, SystemSpec};
 
 use crate::analysis::{Analysis, Cell, CellState, GROUPS, StepAnalysis};
-use crate::number::{self, NOTHING};
-use crate::words::{one_line, shorten_apart};
 use crate::{places, warning};
+use rqps_text::number::{self, NOTHING};
+use rqps_text::words::{one_line, shorten_apart};
 
 /// Columns are as wide as a tab, or as much wider as a number needs.
 const TAB: usize = 8;

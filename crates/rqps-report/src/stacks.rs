@@ -11,8 +11,8 @@ use crate::analysis::stacks::{PairStacks, StepStacks};
 use crate::analysis::{Analysis, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::join::suite_of;
-use crate::number::{self, NOTHING, count};
 use crate::tone::Tone;
+use rqps_text::number::{self, NOTHING, count};
 
 /// Functions that a table lists.
 pub(crate) const TOP: usize = 12;

@@ -5,7 +5,7 @@ use rqps_stacks::flame;
 
 use crate::analysis::Analysis;
 use crate::html::{STYLE, policy, stacks};
-use crate::words::one_line;
+use rqps_text::words::one_line;
 
 /// Narrowest frames, as a share of the width: half a pixel of a wide screen, until it is zoomed in.
 const LEAST_SHARE: f64 = 0.0003;

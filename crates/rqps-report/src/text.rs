@@ -5,8 +5,7 @@ mod insert;
 mod plans;
 mod stacks;
 
-use crate::analysis::{Analysis, Cell, CellState, Differences, StepAnalysis};
-use crate::audit::sheet;
+use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::causes;
 use crate::command;
 use crate::compare;
@@ -14,11 +13,14 @@ use crate::comparison;
 use crate::grid::Grid;
 use crate::layout::{self, SizeColumns};
 use crate::many;
-use crate::number;
 use crate::repeat::{self, Repeat};
 use crate::tone::Tone;
-use crate::words::{clip, lines, one_line, shorten, wrap};
+use crate::warning::InWords;
 use crate::{places, warning};
+use rqps_audit::Differences;
+use rqps_audit::sheet;
+use rqps_text::number;
+use rqps_text::words::{clip, lines, one_line, shorten, wrap};
 
 /// Widest line, columns, wherever there is room for it.
 pub const WIDTH: usize = 100;
@@ -84,9 +86,10 @@ pub fn render(analysis: &Analysis<'_>, options: TextOptions) -> String {
             step_block(&mut page, analysis, step);
         }
     }
-    page.list("What happened on the way", &analysis.incidents);
-    page.list("How sure this is", &analysis.caveats);
-    page.list("Not measured", &analysis.not_measured);
+    let told = InWords::of(analysis);
+    page.list("What happened on the way", &told.happened);
+    page.list("How sure this is", &told.certainty);
+    page.list("Not measured", &told.not_measured);
     footer(&mut page, analysis);
     page.out
 }
@@ -144,8 +147,8 @@ impl Page {
 
 fn head(page: &mut Page, analysis: &Analysis<'_>) {
     let run = analysis.run;
-    let (severe, others) = analysis.warnings_by_weight();
-    for warning in severe {
+    let told = InWords::of(analysis);
+    for warning in &told.severe {
         page.paragraph("! ", warning);
     }
     if many::is_many(analysis) {
@@ -161,7 +164,7 @@ fn head(page: &mut Page, analysis: &Analysis<'_>) {
     if analysis.headlines.is_empty() {
         page.line("One system: there is nothing to compare it with.");
     }
-    for warning in others {
+    for warning in &told.others {
         page.paragraph("! ", warning);
     }
     page.line("");

@@ -1,14 +1,19 @@
 //! Warnings in words: the one place where their sentences are made.
 
+mod of_report;
+
 use rqps_model::warning::{
     BackgroundWork, ChangedSetting, HeldRate, LastSlice, PlanOfStarts, RateLevels, ServerFault,
     StallCause, StopWay, TakenBy, TakenTime,
 };
-use rqps_model::{ErrorCount, Estimate, Scope, Warning, WarningKind};
+use rqps_model::{ErrorCount, Estimate, Run, Scope, Warning, WarningKind};
+
+pub use of_report::InWords;
+pub(crate) use of_report::{sentences, slices_in_words};
 
 use crate::analysis::{CellWarning, SomeSlices};
-use crate::number::{self, count, utc};
-use crate::words::{clip, list_in_short, one_line};
+use rqps_text::number::{self, count, utc};
+use rqps_text::words::{clip, list_in_short, one_line};
 
 /// Settings that a sentence names; more are counted.
 const MAX_NAMED: usize = 8;
@@ -156,6 +161,43 @@ pub fn meaning(kind: &WarningKind) -> String {
         WarningKind::NotLookedAt { reason } => {
             format!("it could not be looked at beforehand: {reason}")
         }
+        // Of a whole report: they need the names of its systems ([`of_report`]).
+        WarningKind::Difference { .. }
+        | WarningKind::SeveralRuns { .. }
+        | WarningKind::RunsDiffer { .. }
+        | WarningKind::PageCache { .. }
+        | WarningKind::NotConfined { .. }
+        | WarningKind::SlowedDown { .. }
+        | WarningKind::TablesAltered { .. }
+        | WarningKind::ChecksFailed { .. }
+        | WarningKind::Imported { .. }
+        | WarningKind::ImportNote { .. }
+        | WarningKind::Sequential
+        | WarningKind::Interleaved { .. }
+        | WarningKind::OrderOfRuns { .. }
+        | WarningKind::StartedOnce { .. }
+        | WarningKind::SeveralStarts { .. }
+        | WarningKind::HalfWidths { .. }
+        | WarningKind::SeveralIntervals { .. }
+        | WarningKind::RateSet
+        | WarningKind::Calibrated { .. }
+        | WarningKind::NotStarted { .. }
+        | WarningKind::UnequalLimits { .. }
+        | WarningKind::UnequalAllocators { .. }
+        | WarningKind::OptionsChanged { .. }
+        | WarningKind::Confined { .. }
+        | WarningKind::VirtualMachine
+        | WarningKind::Interrupted { .. }
+        | WarningKind::NotFinished { .. }
+        | WarningKind::StepsFailed { .. }
+        | WarningKind::StepsNotReached { .. }
+        | WarningKind::StepsAbsent { .. }
+        | WarningKind::MetricsMissing { .. }
+        | WarningKind::NotImported { .. }
+        | WarningKind::SingleSlices { .. }
+        | WarningKind::NoOperations { .. }
+        | WarningKind::WarmUpFailed { .. }
+        | WarningKind::WarmUps { .. } => String::new(),
     }
 }
 
@@ -347,6 +389,22 @@ pub fn in_scope(warning: &Warning) -> String {
         Scope::OneOfRuns(id) => format!("run {id}: {text}"),
         Scope::Run | Scope::System(_) => text,
     }
+}
+
+/// Columns that a warning of the run is given: a server's last words may be many.
+const MAX_COLUMNS: usize = 1000;
+
+/// What happened on the way: when, to which system, what.
+pub(crate) fn happened(run: &Run) -> Vec<String> {
+    let sentence = |warning: &Warning| {
+        let system = warning.scope.system().and_then(|idx| run.systems.get(idx));
+        let of = system.map_or_else(String::new, |system| {
+            format!("{}: ", one_line(system.spec.label.as_str()))
+        });
+        let at = warning.at_unix_ms.map_or_else(String::new, |at| format!("{}, ", utc(at)));
+        format!("{at}{of}{}", clip(&in_scope(warning), MAX_COLUMNS))
+    };
+    run.warnings.iter().map(sentence).collect()
 }
 
 fn whole(n: u64) -> usize {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, Result, bail};
+use rqps_audit::{Filled, Finding, Severity, data_size, severe};
 use rqps_model::{Dbms, RunSystem, StepIdx, SystemIdx};
-use rqps_report::audit::{Filled, Finding, Severity, data_size, severe};
 
 use crate::Plan;
 use crate::environment::Environment;

@@ -315,9 +315,9 @@ impl RunningSystem {
         let cause = match running.end() {
             Some(end) => {
                 let space = if full { format!("{space}; ") } else { String::new() };
-                Some(format!("{space}{name} died ({end}); the end of its log:\n{}", tail()))
+                Some(format!("{space}{name} died ({end})\nthe end of its log:\n{}", tail()))
             }
-            None if full => Some(format!("{space}; the end of its log:\n{}", tail())),
+            None if full => Some(format!("{space}\nthe end of its log:\n{}", tail())),
             None => running.out_of_memory().or_else(|| {
                 let gone = gone.as_ref()?;
                 // PostgreSQL lets all connections go when one of its processes crashes.
@@ -325,7 +325,7 @@ impl RunningSystem {
                     Some(line) => format!("{name} lost a process: {line}"),
                     None => format!("{name} {}", gone.words(patience)),
                 };
-                Some(format!("{what}; the end of its log:\n{}", tail()))
+                Some(format!("{what}\nthe end of its log:\n{}", tail()))
             }),
         };
         // The failure that led here is what the user needs to hear of, not a second one. Nobody waits for

@@ -11,7 +11,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use nix::fcntl::OFlag;
-use rqps_model::Dbms;
+use rqps_model::{DIRECT_IO_REFUSED, Dbms};
 
 use crate::Error;
 use crate::profile::Rendered;
@@ -90,7 +90,7 @@ fn decide(
         wishes[0].value
     );
     (watch.report)(Progress::Note { text: &text });
-    Ok(Some("refused by the file system".to_owned()))
+    Ok(Some(DIRECT_IO_REFUSED.to_owned()))
 }
 
 /// Whether a line of a configuration file asks for direct IO. Names by the manuals of MySQL 8.0,

@@ -296,7 +296,7 @@ pub enum Error {
         line: String,
     },
     /// The server ended, or was not ready in time.
-    #[error("{server} did not start: {detail}; the end of its log:\n{log}")]
+    #[error("{server} did not start: {detail}\nthe end of its log:\n{log}")]
     StartFailed {
         /// The server.
         server: String,

@@ -11,7 +11,7 @@ use std::time::Duration;
 use nix::fcntl::OFlag;
 use nix::sys::signal::Signal;
 use rqps_client::Password;
-use rqps_model::{Transport, WALL};
+use rqps_model::{DIRECT_IO, Transport, WALL};
 
 use crate::confine::Confinement;
 use crate::connect::connect;
@@ -218,7 +218,7 @@ impl RunningServer {
         let mut facts = allocator.check(installed, &pids)?;
         facts.extend(self.confinement.facts());
         facts.push((WALL, instance.wall().to_string()));
-        facts.extend(instance.direct_io(watch.stop)?.map(|text| ("direct_io", text)));
+        facts.extend(instance.direct_io(watch.stop)?.map(|text| (DIRECT_IO, text)));
         facts.extend(summarise_changes(&config.changes).map(|text| ("config", text)));
         Ok(facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }

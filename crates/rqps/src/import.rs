@@ -6,8 +6,8 @@ use jiff::tz::TimeZone;
 use rqps_import::sysbench::LogFile;
 use rqps_import::{Imports, Options};
 use rqps_model::{Dbms, Run, StepOutcome};
-use rqps_report::number;
 use rqps_store::Store;
+use rqps_text::number;
 
 use crate::Surroundings;
 use crate::args::{ImportCommand, ImportOptions};

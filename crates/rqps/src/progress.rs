@@ -5,8 +5,9 @@ use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use rqps_report::{number, warning};
+use rqps_report::warning;
 use rqps_runner::Event;
+use rqps_text::number;
 
 use crate::fit;
 

@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use rqps_model::StepOutcome;
-use rqps_report::{Detail, TextOptions, number};
+use rqps_report::{Detail, TextOptions};
 use rqps_runner::{Carried, Environment, Event, Plan};
 use rqps_store::{RunRef, Store};
+use rqps_text::number;
 
 use crate::args::{Format, RunArgs};
 use crate::live::Teller;

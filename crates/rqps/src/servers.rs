@@ -9,9 +9,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
+use rqps_audit::sheet;
 use rqps_client::{Connection, ResultSet};
 use rqps_model::SystemSource;
-use rqps_report::audit::sheet;
 use rqps_runner::plan::{OptionValue, SystemFile};
 use rqps_runner::{Event, Listener, PlanFile};
 

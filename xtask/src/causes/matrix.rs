@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, Result};
 use rqps_explain::Kind;
 use rqps_report::Analysis;
+use rqps_report::warning::InWords;
 
 use super::trial::{TRIALS, Trial};
 
@@ -33,7 +34,7 @@ impl Judged {
         );
         let says = |word: &str| {
             let has = |text: &String| text.to_lowercase().contains(word);
-            has(&sentence) || analysis.warnings.iter().any(has)
+            has(&sentence) || InWords::of(analysis).before_reading().iter().any(has)
         };
         Ok(Self {
             kind: cell.cause.as_ref().map(|cause| cause.kind),

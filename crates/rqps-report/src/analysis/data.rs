@@ -1,9 +1,9 @@
 //! Whether the systems held the same rows, and about as many bytes of them.
 
 use super::Analysis;
-use crate::audit::{Filled, Finding, Severity, data_size};
-use crate::join::{Condition, Topic};
-use crate::words::one_line;
+use crate::join::{Condition, Topic, condition};
+use rqps_audit::{Filled, Finding, Severity, data_size};
+use rqps_text::words::one_line;
 
 /// What has to be said of the data.
 pub(super) fn findings(analysis: &Analysis<'_>) -> Vec<Finding> {
@@ -20,8 +20,12 @@ fn rows(analysis: &Analysis<'_>) -> Option<Finding> {
     let is_of_rows = |c: &&Condition| {
         c.topic == Topic::Work && [" rows", " tables"].iter().any(|end| c.name.ends_with(end))
     };
-    let told: Vec<String> =
-        joined.conditions.iter().filter(is_of_rows).map(|c| c.sentence(&joined.sources)).collect();
+    let told: Vec<String> = joined
+        .conditions
+        .iter()
+        .filter(is_of_rows)
+        .map(|c| condition(&c.with_runs(&joined.sources)))
+        .collect();
     (!told.is_empty()).then(|| Finding {
         severity: Severity::Severe,
         name: "rows".to_owned(),

@@ -9,10 +9,10 @@ use rqps_model::{Dbms, PlanDifference, Run, RunStep, RunSystem, StepKind, Verdic
 use super::estimate::Pair;
 use super::origin::Rule;
 use super::{Analysis, StepAnalysis};
-use crate::audit::{Audit, Choice, Explained, Severity, Shown};
 use crate::join::host_name;
-use crate::number::count;
-use crate::words::clip;
+use rqps_audit::{Audit, Choice, Explained, Severity, Shown};
+use rqps_text::number::count;
+use rqps_text::words::clip;
 
 /// Facts of builds that must not be measured, beside optimisation, of which nothing is known of most.
 const UNFIT: [&str; 3] = ["debug", "assertions", "sanitizer"];
@@ -162,7 +162,7 @@ fn hints(systems: &[RunSystem], base: usize, idx: usize) -> Vec<Explained> {
     all.chain(of_builds(of_base, own)).collect()
 }
 
-/// What one of two builds has and must not: see [`crate::audit::severe`].
+/// What one of two builds has and must not: see [`rqps_audit::severe`].
 fn of_builds(base: &RunSystem, own: &RunSystem) -> Vec<Explained> {
     let is_unlike = |name: &&&str| base.build.get(**name) != own.build.get(**name);
     let shown = |system: &RunSystem, name: &str| {

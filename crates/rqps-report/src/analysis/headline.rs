@@ -4,8 +4,8 @@ use rqps_model::{Estimate, StepKind, Verdict};
 
 use super::settle;
 use super::{Analysis, Bar, Cell, CellState, StepAnalysis, explain};
-use crate::number::{count, plain_ratio, ratio_with_interval};
-use crate::words::{list, list_in_short};
+use rqps_text::number::{count, plain_ratio, ratio_with_interval};
+use rqps_text::words::{list, list_in_short};
 
 /// Stands beside every verdict on a candidate that was measured in another run than the base.
 const OVER_RUNS: &str = "Over runs: what the host did between them is in these ratios.";
@@ -138,7 +138,7 @@ fn counts(analysis: &Analysis<'_>, system_idx: usize) -> Counts {
 fn sentence(analysis: &Analysis<'_>, system_idx: usize, counts: Counts) -> String {
     let (name, base) = (&analysis.names[system_idx], &analysis.names[analysis.base]);
     let steps = count(counts.total(), "step");
-    let bound = crate::number::exact_percent(analysis.bound);
+    let bound = rqps_text::number::exact_percent(analysis.bound);
     match (counts.measured(), counts.slower, counts.faster) {
         (0, ..) if counts.rate_held > 0 => {
             format!("{name} held the set rate as {base} did: compare their response times and CPU.")
@@ -236,8 +236,8 @@ fn extreme(step: &StepAnalysis<'_>, system_idx: usize) -> Option<String> {
     let mut text = format!("{} {}", step.title, ratio_with_interval(&cell.rqps?));
     if let Some(cpu) = cpu_behind(cell) {
         let operation = step.step.info.figure.operation();
-        text.push_str(&format!(", server CPU per {operation} {}x", crate::number::ratio(cpu)));
-        if let Some(ends) = crate::number::interval(cpu) {
+        text.push_str(&format!(", server CPU per {operation} {}x", rqps_text::number::ratio(cpu)));
+        if let Some(ends) = rqps_text::number::interval(cpu) {
             text.push_str(&format!(" {ends}"));
         }
     }

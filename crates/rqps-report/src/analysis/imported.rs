@@ -1,10 +1,11 @@
 //! What is said of figures that rqps did not measure: one each, without interval and verdict, and what
 //! their files do not tell.
 
-use rqps_model::{Estimate, Imported, Metric, Run, SystemSource};
+use rqps_model::warning::ImportedSource;
+use rqps_model::{Estimate, Imported, Metric, Run, SystemSource, WarningKind};
 
+use super::missing::missing_in;
 use super::{Analysis, Cell};
-use crate::words::{list, list_in_short, one_line};
 
 /// Whether a system's figures were taken from another tool's files.
 pub(super) fn is(run: &Run, system_idx: usize) -> bool {
@@ -46,12 +47,6 @@ impl Analysis<'_> {
         let stated = [Metric::HostCpuShare, Metric::Rate].into_iter().filter(|m| has(*m));
         Metric::ALL.into_iter().chain(stated).collect()
     }
-
-    /// The labels of the imported systems.
-    fn imported_labels(&self) -> Vec<String> {
-        let imported = (0..self.run.systems.len()).filter(|&idx| self.is_imported(idx));
-        imported.map(|idx| one_line(self.label(idx))).collect()
-    }
 }
 
 /// Where imported figures were taken from: those of all runs that are compared.
@@ -62,62 +57,38 @@ fn sources<'r>(analysis: &Analysis<'r>) -> Vec<&'r Imported> {
     }
 }
 
-/// How far imported figures can be trusted, in sentences.
-pub(super) fn caveats(analysis: &Analysis<'_>) -> Vec<String> {
-    let labels = analysis.imported_labels();
-    if labels.is_empty() {
+/// The imported systems; empty where all are.
+fn imported_systems(analysis: &Analysis<'_>) -> Vec<usize> {
+    let all = 0..analysis.run.systems.len();
+    all.filter(|&idx| analysis.is_imported(idx) && !analysis.is_all_imported()).collect()
+}
+
+/// How far imported figures can be trusted.
+pub(super) fn certainty(analysis: &Analysis<'_>) -> Vec<WarningKind> {
+    let systems = imported_systems(analysis);
+    if systems.is_empty() && !analysis.is_all_imported() {
         return Vec::new();
     }
-    let sources = sources(analysis);
-    let from: Vec<String> = sources
-        .iter()
-        .map(|imported| format!("{} ({})", one_line(&imported.source), imported.tool))
-        .collect();
-    let from = if from.is_empty() { String::new() } else { format!(" from {}", list(&from)) };
-    let whose = if analysis.is_all_imported() {
-        "The figures".to_owned()
-    } else {
-        format!("The figures of {}", list_in_short(&labels))
-    };
-    let mut out = vec![format!(
-        "{whose} were imported{from} and not measured by rqps: one of each (n=1), so that no ratio has an \
-         interval or a verdict. How noisy the host was, and how systems differ in settings, sessions and \
-         builds, is not known."
-    )];
-    let is_several = sources.len() > 1;
-    for imported in sources {
-        let of =
-            if is_several { format!("{}: ", one_line(&imported.source)) } else { String::new() };
-        out.extend(imported.notes.iter().map(|note| format!("{of}{}", one_line(note))));
+    let all = sources(analysis);
+    let source = |it: &&Imported| ImportedSource { source: it.source.clone(), tool: it.tool };
+    let mut out =
+        vec![WarningKind::Imported { systems, sources: all.iter().map(source).collect() }];
+    let is_several = all.len() > 1;
+    for imported in all {
+        let source = is_several.then(|| imported.source.clone());
+        let note =
+            |text: &String| WarningKind::ImportNote { source: source.clone(), text: text.clone() };
+        out.extend(imported.notes.iter().map(note));
     }
     out
 }
 
-/// What imported files do not tell, in a sentence.
-pub(super) fn not_measured(analysis: &Analysis<'_>) -> Option<String> {
-    let labels = analysis.imported_labels();
-    if labels.is_empty() {
-        return None;
-    }
-    let of = if analysis.is_all_imported() {
-        "these systems".to_owned()
-    } else {
-        list_in_short(&labels)
-    };
-    let cells = || -> Vec<&Cell> {
-        let all = analysis.steps.iter().flat_map(|step| step.cells.iter().enumerate());
-        all.filter(|(idx, c)| analysis.is_imported(*idx) && c.figure.is_some())
-            .map(|(_, cell)| cell)
-            .collect()
-    };
-    let has = |wanted: fn(&Cell) -> bool| cells().into_iter().any(wanted);
-    let mut lacks = vec!["CPU of server and client apart".to_owned()];
-    let parts: [(bool, &str); 4] = [
-        (has(|c| c.server_rss_bytes.is_some()), "memory"),
-        (has(|c| !c.per_operation.values.is_empty()), "metrics per operation"),
-        (has(|c| c.response.is_some()), "response times"),
-        (has(|c| c.sizes.database_bytes.is_some()), "sizes"),
-    ];
-    lacks.extend(parts.into_iter().filter(|(has, _)| !has).map(|(_, what)| what.to_owned()));
-    Some(format!("The imported files do not tell of {of}: {}.", list(&lacks)))
+/// What imported files do not tell.
+pub(super) fn not_measured(analysis: &Analysis<'_>) -> Option<WarningKind> {
+    let systems = imported_systems(analysis);
+    let has_imported = !systems.is_empty() || analysis.is_all_imported();
+    let cells = analysis.steps.iter().flat_map(|step| step.cells.iter().enumerate());
+    let with_figure = cells.filter(|(idx, c)| analysis.is_imported(*idx) && c.figure.is_some());
+    let lacking = missing_in(&with_figure.map(|(_, cell)| cell).collect::<Vec<_>>());
+    has_imported.then_some(WarningKind::NotImported { systems, lacking })
 }

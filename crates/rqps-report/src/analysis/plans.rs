@@ -7,7 +7,7 @@ use rqps_model::warning::PlanOfStarts;
 use rqps_model::{PlanDifference, QueryPlan, Run, RunStep, WarningKind, plan_difference};
 
 use super::{Analysis, StepAnalysis};
-use crate::words::{clip, one_line};
+use rqps_text::words::{clip, one_line};
 
 /// Columns that a sentence gives to a statement.
 const SQL_COLUMNS: usize = 100;

@@ -1,54 +1,34 @@
 //! What the intervals hold of the starts of the servers, and by how much starts differ.
 
+use rqps_model::WarningKind;
+use rqps_model::warning::StartSpread;
+
 use super::headline::median;
 use super::{Analysis, Comparison, StepAnalysis};
-use crate::number::{count, small_percent};
 
-/// A sentence on the starts of the servers, in a run that compares systems.
-pub(super) fn caveat(analysis: &Analysis<'_>) -> String {
-    if analysis.n_starts < 2 {
-        let again =
-            if analysis.run.n_resumed > 0 { ", and again when the run went on" } else { "" };
-        return format!(
-            "Each server was started once{again}; another start draws another memory layout, which \
-             alone can move a figure by 1 to 2%."
-        );
+/// The starts of the servers, in a run that compares systems.
+pub(super) fn starts(analysis: &Analysis<'_>) -> WarningKind {
+    let n = analysis.n_starts;
+    if n < 2 {
+        return WarningKind::StartedOnce { was_resumed: analysis.run.n_resumed > 0 };
     }
-    let times = |n: u32| count(usize::try_from(n).unwrap_or(usize::MAX), "time");
     let seen = comparisons(analysis).map(|(_, c)| c.rqps.found.starts).max().unwrap_or(0);
-    let n = match analysis.joined {
-        Some(_) => format!("up to {}", times(analysis.n_starts)),
-        None if seen < analysis.n_starts => {
-            format!("{} (ratios are of {seen} so far)", times(analysis.n_starts))
-        }
-        None => times(analysis.n_starts),
-    };
+    let is_most = analysis.joined.is_some();
     let spreads: Vec<(f64, &StepAnalysis<'_>)> =
         comparisons(analysis).filter_map(|(s, c)| Some((c.rqps.found.start_sd?, s))).collect();
-    let lacking = comparisons(analysis).filter(|(_, c)| !c.rqps.found.holds_starts).count();
-    let mut out = format!("The servers were started {n}, each time with tables filled anew");
     let most = spreads.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0));
-    match (most, median(spreads.iter().map(|(sd, _)| *sd).collect())) {
-        (Some((most, _)), _) if most <= 0.0 => out.push_str(
-            ", and the intervals hold what a start draws: here starts differed no more than their \
-             blocks explain.",
-        ),
-        (Some((most, step)), Some(middle)) => out.push_str(&format!(
-            ", and the intervals hold what a start draws. From start to start rQPS differed by a \
-             standard deviation of {} (median over the steps), at most {} ({}).",
-            small_percent(middle),
-            small_percent(most),
-            step.title
-        )),
-        _ => out.push('.'),
+    let middle = median(spreads.iter().map(|(sd, _)| *sd).collect());
+    WarningKind::SeveralStarts {
+        n,
+        is_most,
+        n_so_far: (!is_most && seen < n).then_some(seen),
+        spread: most.zip(middle).map(|((most, step), median)| StartSpread {
+            median,
+            most,
+            step: step.title.clone(),
+        }),
+        n_without: comparisons(analysis).filter(|(_, c)| !c.rqps.found.holds_starts).count(),
     }
-    if lacking > 0 {
-        let ratios = count(lacking, "ratio");
-        out.push_str(&format!(
-            " The intervals of {ratios} are of one start alone and do not hold that."
-        ));
-    }
-    out
 }
 
 /// All candidates on all compared steps.

@@ -3,7 +3,7 @@
 use rqps_stats::fdr::DEFAULT_Q;
 
 use super::Analysis;
-use crate::number::{exact_percent, percent};
+use rqps_text::number::{exact_percent, percent};
 
 impl Analysis<'_> {
     /// Ratios whose verdicts were decided together: those of compared steps that have an interval.

@@ -5,7 +5,7 @@ use rqps_stats::precision::{More, blocks_to_settle_among};
 use rqps_stats::starts::StartsEstimate;
 use rqps_stats::{CONFIDENCE, student};
 
-use crate::number;
+use rqps_text::number;
 
 /// Longest time that is told, seconds: nobody measures a single step for longer than an hour.
 const MOST_S: f64 = 3600.0;

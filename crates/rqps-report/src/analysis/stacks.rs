@@ -12,7 +12,7 @@ use rqps_stacks::{Sampled, StackProfile};
 use super::explain::{Around, explain};
 use super::origin::Rule;
 use super::{Analysis, StepAnalysis};
-use crate::words::clip;
+use rqps_text::words::clip;
 
 /// The stack profiles of one step.
 #[derive(Debug, Clone)]

@@ -1,75 +1,45 @@
-//! What confined the servers that rqps started, in a sentence.
+//! What confined the servers that rqps started.
 
-use rqps_model::{RunSystem, SystemSource, WALL, Wall};
+use rqps_model::warning::ConfinedBy;
+use rqps_model::{SystemSource, WALL, Wall, WarningKind};
 
 use super::Analysis;
-use crate::words::{list, list_in_short};
+use super::of_systems::of_systems;
 
 /// Servers that nothing confined.
-pub(super) fn warning(analysis: &Analysis<'_>) -> Option<String> {
-    let found = found(analysis);
+pub(super) fn not_confined(analysis: &Analysis<'_>) -> Option<WarningKind> {
     let mut reasons: Vec<String> = Vec::new();
-    let mut labels = Vec::new();
-    for (label, wall) in found {
+    let mut systems = Vec::new();
+    for (system, wall) in found(analysis) {
         if let Wall::None { why } = wall {
-            labels.push(label);
+            systems.push(system);
             if !reasons.contains(&why) {
                 reasons.push(why);
             }
         }
     }
-    (!labels.is_empty()).then(|| {
-        format!(
-            "The kernel did not confine {} to its own files: {}. Such a server can reach whatever its \
-             user can.",
-            if labels.len() == 1 { labels.remove(0) } else { format!("each of {}", list_in_short(&labels)) },
-            reasons.join("; ")
-        )
-    })
+    (!systems.is_empty()).then_some(WarningKind::NotConfined { systems, reasons })
 }
 
 /// What confined the others.
-pub(super) fn sentence(analysis: &Analysis<'_>) -> Option<String> {
-    let mut walls: Vec<(Wall, Vec<String>)> = Vec::new();
-    for (label, wall) in found(analysis).into_iter().filter(|(_, wall)| wall.holds()) {
-        match walls.iter_mut().find(|(other, _)| *other == wall) {
-            Some((_, labels)) => labels.push(label),
-            None => walls.push((wall, vec![label])),
+pub(super) fn confined(analysis: &Analysis<'_>) -> Option<WarningKind> {
+    let mut walls: Vec<ConfinedBy> = Vec::new();
+    for (system, wall) in found(analysis).into_iter().filter(|(_, wall)| wall.holds()) {
+        match walls.iter_mut().find(|other| other.wall == wall) {
+            Some(other) => other.systems.push(system),
+            None => walls.push(ConfinedBy { wall, systems: vec![system] }),
         }
     }
-    let [(wall, _)] = walls.as_slice() else {
-        let one = |(wall, labels): &(Wall, Vec<String>)| {
-            format!("{} by {}", list_in_short(labels), wall.name())
-        };
-        let all: Vec<String> = walls.iter().map(one).collect();
-        return (!all.is_empty())
-            .then(|| format!("The kernel confined the servers differently: {}.", list(&all)));
-    };
-    let name = wall.name();
+    let systems = &analysis.run.systems;
     // A server given by its address is confined by nobody here.
-    let is_external =
-        |system: &RunSystem| matches!(system.spec.source, SystemSource::External { .. });
-    let others = if analysis.run.systems.iter().any(is_external) {
-        "rqps's own servers"
-    } else {
-        "the servers"
-    };
-    Some(match wall {
-        Wall::Namespaces { .. } => {
-            format!("The kernel let {others} write to no files but their own ({name}).")
-        }
-        _ if wall.has_tcp() => {
-            format!("The kernel confined {others} to their own files and TCP ports ({name}).")
-        }
-        _ => format!("The kernel confined {others} to their own files ({name})."),
-    })
+    let has_external =
+        systems.iter().any(|system| matches!(system.spec.source, SystemSource::External { .. }));
+    (!walls.is_empty()).then_some(WarningKind::Confined { walls, has_external })
 }
 
 /// The systems whose server says what confined it.
-fn found(analysis: &Analysis<'_>) -> Vec<(String, Wall)> {
-    let wall = |system: &RunSystem| system.process.get(WALL)?.parse::<Wall>().ok();
-    let systems = analysis.run.systems.iter().enumerate();
-    systems
-        .filter_map(|(idx, system)| Some((analysis.label(idx).to_owned(), wall(system)?)))
-        .collect()
+fn found(analysis: &Analysis<'_>) -> Vec<(usize, Wall)> {
+    let all =
+        of_systems(&analysis.run.systems, |system| system.process.get(WALL)?.parse::<Wall>().ok());
+    all.into_iter().map(|found| (found.system, found.fact)).collect()
 }

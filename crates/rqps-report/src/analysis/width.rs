@@ -1,28 +1,24 @@
-//! How narrow a run's intervals are, in one line: what differences it could have seen.
+//! How narrow a run's intervals are: what differences it could have seen.
 
-use rqps_model::StepKind;
+use rqps_model::warning::{HalfWidth, StepClass};
+use rqps_model::{StepKind, WarningKind};
 
 use super::headline::median;
 use super::{Analysis, StepAnalysis};
-use crate::number;
-use crate::words::list;
 
-/// `Median half-width of the intervals of rQPS: 0.9% on read steps, 2.8% on write steps.`
-pub(crate) fn half_widths(analysis: &Analysis<'_>) -> Option<String> {
-    let kinds: [(&str, &[StepKind]); 3] = [
-        ("read steps", &[StepKind::Read]),
-        ("write steps", &[StepKind::Write, StepKind::Insert]),
-        ("others", &[StepKind::Mixed, StepKind::Index]),
+/// The median half-width of the intervals of rQPS, by kind of step.
+pub(crate) fn half_widths(analysis: &Analysis<'_>) -> Option<WarningKind> {
+    let kinds: [(StepClass, &[StepKind]); 3] = [
+        (StepClass::Reads, &[StepKind::Read]),
+        (StepClass::Writes, &[StepKind::Write, StepKind::Insert]),
+        (StepClass::Others, &[StepKind::Mixed, StepKind::Index]),
     ];
-    let told: Vec<String> = kinds
-        .iter()
-        .filter_map(|(name, kinds)| {
-            let of_kind = |step: &&StepAnalysis<'_>| kinds.contains(&step.step.info.kind);
-            let cells = analysis.steps.iter().filter(of_kind).flat_map(|step| &step.cells);
-            let widths = cells.filter_map(|cell| cell.comparable_rqps()?.half_width()).collect();
-            median(widths).map(|half| format!("{} on {name}", number::small_percent(half)))
-        })
-        .collect();
-    (!told.is_empty())
-        .then(|| format!("Median half-width of the intervals of rQPS: {}.", list(&told)))
+    let of_kind = |(kind, kinds): (StepClass, &[StepKind])| {
+        let is_of_kind = |step: &&StepAnalysis<'_>| kinds.contains(&step.step.info.kind);
+        let cells = analysis.steps.iter().filter(is_of_kind).flat_map(|step| &step.cells);
+        let widths = cells.filter_map(|cell| cell.comparable_rqps()?.half_width()).collect();
+        Some(HalfWidth { kind, median: median(widths)? })
+    };
+    let medians: Vec<HalfWidth> = kinds.into_iter().filter_map(of_kind).collect();
+    (!medians.is_empty()).then_some(WarningKind::HalfWidths { medians })
 }

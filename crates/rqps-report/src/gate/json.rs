@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::{Gate, Judged, judge, marks};
 use crate::analysis::{Cell, StepAnalysis};
 use crate::json::{EstimateJson, estimate};
+use crate::warning::InWords;
 
 /// Version of the format: a new number when a field goes or changes its meaning.
 const SCHEMA: u32 = 1;
@@ -21,9 +22,9 @@ struct GateJson<'a> {
     result: &'static str,
     sentence: String,
     errors: Vec<String>,
-    severe: &'a [String],
-    warnings: &'a [String],
-    caveats: &'a [String],
+    severe: Vec<String>,
+    warnings: Vec<String>,
+    caveats: Vec<String>,
     n_slower: usize,
     n_sla_failed: usize,
     n_faster: usize,
@@ -59,6 +60,7 @@ struct SettleJson {
 #[must_use]
 pub fn render(gate: &Gate<'_>) -> String {
     let analysis = gate.analysis;
+    let told = InWords::of(analysis);
     let answer = GateJson {
         schema: SCHEMA,
         rqps_version: &analysis.run.rqps_version,
@@ -69,17 +71,17 @@ pub fn render(gate: &Gate<'_>) -> String {
         result: gate.passage().word(),
         sentence: gate.sentence(),
         errors: gate.errors(),
-        severe: analysis.warnings_by_weight().0,
-        warnings: &analysis.warnings,
-        caveats: &analysis.caveats,
-        n_slower: gate.n("slower"),
-        n_sla_failed: gate.n("sla-failed"),
-        n_faster: gate.n("faster"),
-        n_same: gate.n("same"),
-        n_unclear: gate.n("unclear"),
-        n_errors: gate.n("error"),
-        n_not_judged: gate.n("not-judged"),
-        n_not_reached: gate.n("not-reached"),
+        warnings: told.before_reading(),
+        severe: told.severe,
+        caveats: told.certainty,
+        n_slower: gate.counts().slower,
+        n_sla_failed: gate.counts().sla_failed,
+        n_faster: gate.counts().faster,
+        n_same: gate.counts().same,
+        n_unclear: gate.counts().unclear,
+        n_errors: gate.counts().errors,
+        n_not_judged: gate.counts().not_judged,
+        n_not_reached: gate.counts().not_reached,
         results: gate.rows().map(|(judged, step, cell)| result(gate, judged, step, cell)).collect(),
     };
     // The shape has text keys only and no type whose serialisation can fail.

@@ -4,8 +4,8 @@ use rqps_model::{StepKind, Verdict};
 
 use super::Outcome;
 use crate::analysis::{Analysis, Bar, Cell, CellState, StepAnalysis};
-use crate::number::{exact_percent, p_value};
-use crate::words::{list_in_short, one_line};
+use rqps_text::number::{exact_percent, p_value};
+use rqps_text::words::{list_in_short, one_line};
 
 /// Why a figure that was measured cannot be compared, whatever it would be compared with.
 #[derive(Debug)]

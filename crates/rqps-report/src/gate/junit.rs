@@ -6,8 +6,9 @@
 
 use super::{Gate, Judged, Outcome, judge, marks, table};
 use crate::analysis::{Cell, StepAnalysis};
-use crate::number::ratio_with_interval;
-use crate::words::{lines, one_line};
+use crate::warning::InWords;
+use rqps_text::number::ratio_with_interval;
+use rqps_text::words::{lines, one_line};
 
 /// The file.
 #[must_use]
@@ -15,7 +16,7 @@ pub fn render(gate: &Gate<'_>) -> String {
     let analysis = gate.analysis;
     let run = analysis.run;
     let of_run = gate.run_errors();
-    let n_skipped = gate.n("unclear") + gate.n("not-judged") + gate.n("not-reached");
+    let n_skipped = gate.counts().unclear + gate.counts().not_judged + gate.counts().not_reached;
     let measured_s: f64 = gate.rows().map(|(_, _, cell)| seconds(cell)).sum();
     let suite = format!(
         "name=\"{}\" hostname=\"{}\" timestamp=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" \
@@ -24,8 +25,8 @@ pub fn render(gate: &Gate<'_>) -> String {
         escaped(&run.host.hostname),
         timestamp(run.started_unix_ms),
         gate.judged.len() + of_run.len(),
-        gate.n("slower") + gate.n("sla-failed"),
-        gate.n("error") + of_run.len(),
+        gate.counts().slower + gate.counts().sla_failed,
+        gate.counts().errors + of_run.len(),
     );
     let mut out = String::from("    <properties>\n");
     let properties = [
@@ -34,7 +35,8 @@ pub fn render(gate: &Gate<'_>) -> String {
         ("max_slowdown", analysis.bound.to_string()),
         ("result", gate.passage().word().to_owned()),
     ];
-    let severe = analysis.warnings_by_weight().0.iter().map(|text| ("severe", text.clone()));
+    let told = InWords::of(analysis);
+    let severe = told.severe.iter().map(|text| ("severe", text.clone()));
     for (name, value) in severe.chain(properties) {
         out.push_str(&format!("      <property name=\"{name}\" value=\"{}\"/>\n", escaped(&value)));
     }
@@ -46,7 +48,8 @@ pub fn render(gate: &Gate<'_>) -> String {
         out.push_str(&test(gate, judged, step, cell));
     }
     let mut said = vec![gate.sentence()];
-    said.extend(analysis.warnings.iter().chain(&analysis.caveats).cloned());
+    said.extend(told.before_reading());
+    said.extend(told.certainty);
     said.extend(table::legend(gate));
     said.push(table::facts(analysis));
     out.push_str(&format!("    <system-out>{}</system-out>\n", escaped_lines(&said)));
@@ -134,7 +137,7 @@ fn seconds(cell: &Cell) -> f64 {
 
 /// ISO 8601 without a zone, as the form wants it.
 fn timestamp(unix_ms: i64) -> String {
-    crate::number::utc(unix_ms).trim_end_matches(" UTC").replace(' ', "T")
+    rqps_text::number::utc(unix_ms).trim_end_matches(" UTC").replace(' ', "T")
 }
 
 fn escaped(text: &str) -> String {

@@ -3,15 +3,16 @@
 
 use super::{Gate, Outcome, marks, table};
 use crate::grid::escape_markdown;
-use crate::number::count;
+use crate::warning::InWords;
+use rqps_text::number::count;
 
 /// The comment.
 #[must_use]
 pub fn render(gate: &Gate<'_>) -> String {
     let analysis = gate.analysis;
     let mut out = String::new();
-    let (severe, others) = analysis.warnings_by_weight();
-    for warning in severe {
+    let told = InWords::of(analysis);
+    for warning in &told.severe {
         out.push_str(&format!("> **Warning:** {}\n\n", escape_markdown(warning)));
     }
     out.push_str(&format!("### rqps gate: {}\n\n", gate.passage().word()));
@@ -22,7 +23,7 @@ pub fn render(gate: &Gate<'_>) -> String {
         }
     };
     paragraph(&format!("**{}**", escape_markdown(&gate.sentence())));
-    for warning in others {
+    for warning in &told.others {
         paragraph(&format!("> **Warning:** {}", escape_markdown(warning)));
     }
     let is_open = |outcome: &Outcome| !matches!(outcome, Outcome::Same | Outcome::Faster);
@@ -33,7 +34,7 @@ pub fn render(gate: &Gate<'_>) -> String {
     paragraph(&list(table::reasons(gate)));
     let rest = table::grid(gate, |outcome| !is_open(outcome));
     if !rest.is_empty() {
-        let n = gate.n("faster") + gate.n("same");
+        let n = gate.counts().faster + gate.counts().same;
         let n = count(n, gate.noun());
         paragraph(&format!("<details><summary>{n} faster or the same</summary>"));
         paragraph(rest.render_markdown().trim_end());
@@ -47,7 +48,7 @@ pub fn render(gate: &Gate<'_>) -> String {
         escape_markdown(&table::legend(gate).join(" "))
     ));
     paragraph("<details><summary>How sure this is</summary>");
-    paragraph(&list(&analysis.caveats));
+    paragraph(&list(&told.certainty));
     paragraph("</details>");
     let id = escape_markdown(&analysis.run.id);
     out.push_str(&format!(

@@ -2,17 +2,8 @@
 
 use super::{Gate, Outcome, Passage};
 use crate::command;
-use crate::number::{count, exact_percent};
-use crate::words::{list, one_line};
-
-/// What comes out beside slower steps, in words.
-const OTHERS: [(&str, &str); 5] = [
-    ("unclear", "unclear"),
-    ("not-judged", "not judged"),
-    ("faster", "faster"),
-    ("same", "the same"),
-    ("not-reached", "not reached"),
-];
+use rqps_text::number::{count, exact_percent};
+use rqps_text::words::{list, one_line};
 
 impl Gate<'_> {
     /// The gate's answer in a sentence.
@@ -23,12 +14,16 @@ impl Gate<'_> {
         } else {
             self.found()
         };
-        let others: Vec<String> = OTHERS
-            .iter()
-            .map(|(key, words)| (self.n(key), words))
-            .filter(|(n, _)| *n > 0)
-            .map(|(n, words)| format!("{n} {words}"))
-            .collect();
+        let counts = self.counts();
+        let others = [
+            (counts.unclear, "unclear"),
+            (counts.not_judged, "not judged"),
+            (counts.faster, "faster"),
+            (counts.same, "the same"),
+            (counts.not_reached, "not reached"),
+        ];
+        let others = others.iter().filter(|(n, _)| *n > 0);
+        let others: Vec<String> = others.map(|(n, words)| format!("{n} {words}")).collect();
         let others =
             if others.is_empty() { String::new() } else { format!(" ({})", list(&others)) };
         format!("{main}{others}.")
@@ -44,7 +39,7 @@ impl Gate<'_> {
         let (base, bound) = (one_line(analysis.base_label()), exact_percent(analysis.bound));
         let of = count(self.judged.len(), self.noun());
         let mut said = Vec::new();
-        let (slower, short) = (self.n("slower"), self.n("sla-failed"));
+        let (slower, short) = (self.counts().slower, self.counts().sla_failed);
         if slower > 0 || short == 0 {
             let on = if slower == 0 { "none".to_owned() } else { slower.to_string() };
             said.push(format!("was found slower than {base} by {bound} or more on {on} of {of}"));
@@ -58,13 +53,16 @@ impl Gate<'_> {
     /// What keeps the gate from a judgement, and what was found all the same.
     fn missing(&self) -> Vec<String> {
         let steps = |n: usize| count(n, self.noun());
-        let (errors, all) = (self.n("error"), self.judged.len());
+        let (errors, all) = (self.counts().errors, self.judged.len());
         let said = [
             (errors > 0, format!("{errors} of {} without a figure that counts", steps(all))),
             (self.is_empty(), format!("none of {} could be judged", steps(all))),
             (self.is_unfinished(), "the run is unfinished".to_owned()),
-            (self.n("slower") > 0, format!("{} slower", steps(self.n("slower")))),
-            (self.n("sla-failed") > 0, format!("{} failed their SLA", steps(self.n("sla-failed")))),
+            (self.counts().slower > 0, format!("{} slower", steps(self.counts().slower))),
+            (
+                self.counts().sla_failed > 0,
+                format!("{} failed their SLA", steps(self.counts().sla_failed)),
+            ),
         ];
         said.into_iter().filter(|(is_so, _)| *is_so).map(|(_, text)| text).collect()
     }

@@ -5,9 +5,9 @@ use crate::analysis::{Analysis, Cell};
 use crate::comparison;
 use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::layout;
-use crate::number;
 use crate::tone::Tone;
-use crate::words::{NAME_COLUMNS, list_in_short, one_line, shorten};
+use rqps_text::number;
+use rqps_text::words::{NAME_COLUMNS, list_in_short, one_line, shorten};
 
 /// The rows whose outcome is `wanted`; the column of candidates only where there are several.
 pub(super) fn grid(gate: &Gate<'_>, wanted: impl Fn(&Outcome) -> bool) -> Grid {

@@ -2,7 +2,8 @@
 
 use super::{Gate, marks, table};
 use crate::tone::Tone;
-use crate::words::{one_line, wrap};
+use crate::warning::InWords;
+use rqps_text::words::{one_line, wrap};
 
 /// The answer, the table and what stands behind it, in lines of at most `width` columns; `colour` is
 /// for terminals that want it.
@@ -10,14 +11,14 @@ use crate::words::{one_line, wrap};
 pub fn render(gate: &Gate<'_>, colour: bool, width: usize) -> String {
     let line = |first: &str, text: &str| wrap(first, text, width) + "\n";
     let mut out = String::new();
-    let (severe, others) = gate.analysis.warnings_by_weight();
-    for warning in severe {
+    let told = InWords::of(gate.analysis);
+    for warning in &told.severe {
         out.push_str(&line("! ", warning));
     }
     let answer = wrap("", &format!("{}: {}", gate.passage().word(), gate.sentence()), width);
     let strong = if colour { (Tone::Strong.ansi(), "\u{1b}[0m") } else { ("", "") };
     out.push_str(&format!("{}{answer}{}\n", strong.0, strong.1));
-    for warning in others {
+    for warning in &told.others {
         out.push_str(&line("! ", warning));
     }
     out.push('\n');
@@ -33,8 +34,8 @@ pub fn render(gate: &Gate<'_>, colour: bool, width: usize) -> String {
         out.push_str(&line("", &text));
     }
     out.push_str("\nHow sure this is\n");
-    for caveat in &gate.analysis.caveats {
-        out.push_str(&line("- ", caveat));
+    for text in &told.certainty {
+        out.push_str(&line("- ", text));
     }
     out.push('\n');
     out.push_str(&line("", &table::facts(gate.analysis)));

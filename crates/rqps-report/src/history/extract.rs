@@ -12,7 +12,7 @@ use super::{Choice, Point, SEQUENTIAL, Surroundings, copies};
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::gate::{Unfit, without_ratio};
 use crate::join::{Work, work, work_of};
-use crate::words::one_line;
+use rqps_text::words::one_line;
 
 /// Why a measured step has no figure, where nothing else is known.
 const NOTHING_DONE: &str = "a slice finished no operation";
@@ -68,7 +68,8 @@ impl Conditions {
             }
         }
         let differs = !words.is_empty();
-        differs.then(|| format!("other than the latest: {}", crate::words::list_in_short(&words)))
+        differs
+            .then(|| format!("other than the latest: {}", rqps_text::words::list_in_short(&words)))
     }
 }
 

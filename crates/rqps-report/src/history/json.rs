@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{History, Method, SIGNIFICANCE, Scale, Series};
 use crate::json::{EstimateJson, estimate};
-use crate::number;
+use rqps_text::number;
 
 /// Version of the format: a new number when a field goes or changes its meaning.
 const SCHEMA: u32 = 1;

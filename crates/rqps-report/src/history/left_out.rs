@@ -36,7 +36,7 @@ pub(super) fn merge(left_out: &mut Vec<LeftOut>) {
         }
     }
     let said = merged.into_iter().map(|(one, whats)| {
-        let what = crate::words::list_in_short(&whats);
+        let what = rqps_text::words::list_in_short(&whats);
         LeftOut { what, ..one }
     });
     left_out.extend(said);

@@ -4,8 +4,8 @@ use rqps_model::{Run, RunSystem, SystemSource, SystemSpec};
 
 use super::member::{Member, version_of};
 use super::{Choice, LeftOut, Order};
-use crate::number::{bytes, exact_percent};
-use crate::words::one_line;
+use rqps_text::number::{bytes, exact_percent};
+use rqps_text::words::one_line;
 
 /// The systems of one series, in order of time.
 #[derive(Debug, Clone)]

@@ -6,8 +6,8 @@
 use rqps_model::{Run, Schedule};
 
 use crate::join::host_name;
-use crate::number::{bytes, count, kb};
-use crate::words::{clip, list};
+use rqps_text::number::{bytes, count, kb};
+use rqps_text::words::{clip, list};
 
 /// Columns that a sentence gives to a value.
 const VALUE_COLUMNS: usize = 40;

@@ -2,9 +2,9 @@
 
 use super::{Change, History, Point, Scale, Series, change_in_short};
 use crate::grid::{Grid, GridCell, Side, plain, toned};
-use crate::number;
 use crate::tone::Tone;
-use crate::words::{NAME_COLUMNS, clip, shorten_apart, wrap};
+use rqps_text::number;
+use rqps_text::words::{NAME_COLUMNS, clip, shorten_apart, wrap};
 
 /// Columns of a run's id, which begins with its start.
 const RUN_COLUMNS: usize = 48;

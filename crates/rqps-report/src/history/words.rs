@@ -4,7 +4,7 @@ use rqps_model::Estimate;
 use rqps_stats::change_point::{START_DF, START_SD};
 
 use super::{History, Method, Order, Point, SEQUENTIAL, Scale, Series};
-use crate::number::{self, utc};
+use rqps_text::number::{self, utc};
 
 /// Points without intervals below which the permutation test finds next to nothing.
 const FEW: usize = 8;

@@ -15,7 +15,7 @@ use super::{chart, step, summary, verdict};
 use crate::analysis::Analysis;
 use crate::many;
 use crate::parallel;
-use crate::words::one_line;
+use rqps_text::words::one_line;
 
 /// What the page says relative to other bases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

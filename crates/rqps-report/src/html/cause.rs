@@ -7,7 +7,7 @@ use super::ratios::table;
 use super::table::framed;
 use crate::analysis::{Analysis, Cell, StepAnalysis};
 use crate::causes;
-use crate::words::one_line;
+use rqps_text::words::one_line;
 
 /// The cause in a word or two, with its sentence for who points at it.
 pub(super) fn short(cell: &Cell) -> Markup {

@@ -15,8 +15,8 @@ use super::scale::Scale;
 use crate::analysis::{Analysis, Cell, GROUPS, StepAnalysis};
 use crate::dot::dot;
 use crate::many;
-use crate::number;
 use crate::tone::Tone;
+use rqps_text::number;
 
 /// Height of one whisker in a row, CSS pixels; the style's lines of values are as high.
 const LANE_PX: usize = 18;

@@ -6,8 +6,8 @@ use super::label::outside;
 use crate::analysis::Analysis;
 use crate::compare::schedule;
 use crate::join::Joined;
-use crate::number;
-use crate::words::lines;
+use rqps_text::number;
+use rqps_text::words::lines;
 
 /// The section; nothing for one run.
 pub(super) fn render(analysis: &Analysis<'_>) -> Markup {

@@ -6,8 +6,9 @@ use super::label::outside;
 use super::packed::{base64, gzip};
 use super::room::Room;
 use crate::analysis::Analysis;
-use crate::words::one_line;
-use crate::{csv, json, number};
+use crate::{csv, json};
+use rqps_text::number;
+use rqps_text::words::one_line;
 
 /// A file for the page.
 pub(super) struct File {

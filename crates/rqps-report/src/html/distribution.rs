@@ -4,8 +4,8 @@ use maud::{Markup, html};
 
 use super::line::legend;
 use crate::analysis::Analysis;
-use crate::number;
 use crate::response::{self, PERCENTILES, ResponseTimes};
+use rqps_text::number;
 
 /// Width and height of the drawing's own coordinates.
 const WIDTH: f64 = 1000.0;

@@ -9,8 +9,8 @@ use super::label::outside;
 use super::{STYLE, policy};
 use crate::history::text::{change_at, head, interval, unit, value};
 use crate::history::{History, Method, Series, change_in_short};
-use crate::number::{self, count};
-use crate::words::one_line;
+use rqps_text::number::{self, count};
+use rqps_text::words::one_line;
 
 /// What these pages have on top of the reports' style.
 const HISTORY_STYLE: &str = include_str!("history/history.css");

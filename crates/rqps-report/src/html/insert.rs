@@ -14,9 +14,9 @@ use crate::analysis::insert::flow::{Flow, ROLES};
 use crate::analysis::{Analysis, Cell, Level, StepAnalysis};
 use crate::grid::{Grid, Side};
 use crate::insert::{self as tables, Summary};
-use crate::number;
 use crate::tone::Tone;
-use crate::words::one_line;
+use rqps_text::number;
+use rqps_text::words::one_line;
 
 /// The section with the three tables; nothing for other runs.
 pub(super) fn render(analysis: &Analysis<'_>) -> Markup {

@@ -5,10 +5,11 @@ use rqps_model::{Estimate, Verdict};
 
 use crate::analysis::{Analysis, Cell, CellState};
 use crate::comparison;
+use crate::layout;
 use crate::tone::Tone;
 use crate::warning;
-use crate::words::one_line;
-use crate::{layout, number};
+use rqps_text::number;
+use rqps_text::words::one_line;
 
 /// A text of a plan, a server or a user: isolated, so that its direction cannot reorder ours.
 pub(super) fn outside(text: &str) -> Markup {

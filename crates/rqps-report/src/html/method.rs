@@ -6,11 +6,13 @@ use rqps_stats::fdr::DEFAULT_Q;
 
 use super::label::outside;
 use crate::analysis::Analysis;
+use crate::analysis::insert_steps;
 use crate::command;
 use crate::layout;
-use crate::number::{self, count, percent};
-use crate::words::{capital, lines, list};
+use crate::warning;
 use crate::{comparison, response};
+use rqps_text::number::{self, count, percent};
+use rqps_text::words::{capital, lines, list};
 
 /// The sections.
 pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
@@ -20,7 +22,7 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
         section #missing aria-labelledby="missing-title" {
             h2 #missing-title { "What was not measured" }
             @if analysis.not_measured.is_empty() { p { "Everything that the plan asks for has a figure." } }
-            (sentences(&analysis.not_measured))
+            (sentences(&warning::sentences(analysis, &analysis.not_measured)))
         }
     }
 }
@@ -177,12 +179,12 @@ fn method(analysis: &Analysis<'_>) -> Markup {
             } @else if !run.plan.is_empty() {
                 details { summary { "The plan with all its defaults" } pre tabindex="0" { code { (lines(&run.plan)) } } }
             }
-            @if !analysis.incidents.is_empty() {
+            @if !analysis.run.warnings.is_empty() {
                 h3 #incidents { "What happened on the way" }
-                (sentences(&analysis.incidents))
+                (sentences(&warning::happened(analysis.run)))
             }
             h3 { "How sure this is" }
-            (sentences(&analysis.caveats))
+            (sentences(&warning::sentences(analysis, &analysis.certainty)))
         }
     }
 }
@@ -204,7 +206,7 @@ fn schedule(analysis: &Analysis<'_>) -> (String, &'static str) {
             (format!("sequential: one system after the other, {slices} {each}"), "Slice length")
         }
         Schedule::Interleaved { slice_ms, .. } => {
-            let turns = crate::analysis::caveat::turns(analysis, slice_ms);
+            let turns = warning::slices_in_words(slice_ms, insert_steps(analysis));
             let text = format!("interleaved: all systems up, {turns} in random order");
             (text, "Block length")
         }

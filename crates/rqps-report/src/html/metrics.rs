@@ -7,8 +7,8 @@ use super::label::{self, outside};
 use super::table::{framed, system_head};
 use crate::analysis::{Analysis, StepAnalysis};
 use crate::layout;
-use crate::number;
 use crate::tone::Tone;
+use rqps_text::number;
 
 /// The tables of a step, absolute and relative to the base; nothing where there is no metric.
 pub(super) fn render(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::label::outside;
 use crate::analysis::{Analysis, StepAnalysis, plans};
-use crate::words::{list_in_short, one_line};
+use rqps_text::words::{list_in_short, one_line};
 
 /// The steps whose plans differ from the base's.
 pub(super) fn summary(analysis: &Analysis<'_>) -> Markup {

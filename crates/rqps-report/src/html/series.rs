@@ -10,7 +10,7 @@ use super::insert;
 use super::line::{Line, PointKind, legend};
 use super::turns::{Turns, are_blocks};
 use crate::analysis::{Analysis, CellState, StepAnalysis};
-use crate::number;
+use rqps_text::number;
 
 /// Width and height of the drawing's own coordinates; whole numbers keep the page small.
 const WIDTH: f64 = 1000.0;
@@ -131,7 +131,7 @@ fn draw(
     };
     let frame = Frame {
         caption: format!("{} per second{by}{target}{shaded}", line.what),
-        label: format!("{} per second of {}", line.what, crate::words::one_line(&step.title)),
+        label: format!("{} per second of {}", line.what, rqps_text::words::one_line(&step.title)),
         per_point,
         kind: line.kind,
         left_out: line.left_out.clone(),

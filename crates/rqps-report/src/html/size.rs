@@ -6,7 +6,7 @@ use rqps_model::Sizes;
 use super::label::outside;
 use crate::analysis::Analysis;
 use crate::layout;
-use crate::number;
+use rqps_text::number;
 
 /// The section; nothing where no size was recorded.
 pub(super) fn render(analysis: &Analysis<'_>) -> Markup {

@@ -68,7 +68,7 @@ pub(crate) fn tables(
             p { (outside(&stacks::sentence(analysis, step, pair))) }
             @for table in Table::ALL {
                 @if let Some(grid) = stacks::functions(analysis, pair, table) {
-                    (framed(&format!("{}, µs", crate::words::capital(&table.title(operation))), step, cells(&grid)))
+                    (framed(&format!("{}, µs", rqps_text::words::capital(&table.title(operation))), step, cells(&grid)))
                 }
             }
         }

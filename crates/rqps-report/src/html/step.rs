@@ -7,10 +7,10 @@ use super::part::{self, Part};
 use super::table::{framed, system_head};
 use super::{cause, data, filter, insert, metrics, plans, ratios, series, stacks, times};
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
-use crate::number::{self, count};
 use crate::warning;
-use crate::words::lines;
 use crate::{layout, many, parallel, repeat};
+use rqps_text::number::{self, count};
+use rqps_text::words::lines;
 
 /// What is folded away under each step's line.
 pub(super) fn bodies(analysis: &Analysis<'_>) -> Vec<Markup> {

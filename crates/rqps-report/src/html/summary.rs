@@ -7,9 +7,9 @@ use super::part::Part;
 use super::{cause, filter};
 use crate::analysis::{Analysis, Cell, GROUPS, StepAnalysis};
 use crate::many;
-use crate::number::{self, count, exact_percent};
-use crate::words::capital;
 use crate::{places, warning};
+use rqps_text::number::{self, count, exact_percent};
+use rqps_text::words::capital;
 
 /// The section. What another base changes in it is a part.
 pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
@@ -275,7 +275,7 @@ fn footnotes(analysis: &Analysis<'_>) -> Markup {
                     div id={ "note-" (note.letter) } {
                         dt { (note.letter) }
                         dd {
-                            (crate::words::capital(&crate::words::one_line(&warning::meaning(&note.kind)))) ". "
+                            (rqps_text::words::capital(&rqps_text::words::one_line(&warning::meaning(&note.kind)))) ". "
                             span.places { @for place in &places::of(analysis, idx) { span { (outside(place)) } " " } }
                         }
                     }

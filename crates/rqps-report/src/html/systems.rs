@@ -3,10 +3,11 @@
 use maud::{Markup, html};
 
 use super::label::outside;
-use crate::analysis::{Analysis, Difference};
-use crate::audit::{Explained, Severity, Shown};
+use crate::analysis::Analysis;
 use crate::layout;
-use crate::number::{self, count};
+use rqps_audit::Difference;
+use rqps_audit::{Explained, Severity, Shown};
+use rqps_text::number::{self, count};
 
 /// The section.
 pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
@@ -79,7 +80,7 @@ fn table(analysis: &Analysis<'_>) -> Markup {
                                 (outside(system.spec.label.as_str()))
                                 @if idx == analysis.base { " " span.badge { "base" } }
                             }
-                            td title=(crate::words::one_line(&system.version_text)) {
+                            td title=(rqps_text::words::one_line(&system.version_text)) {
                                 (outside(&layout::version(analysis, idx)))
                             }
                             td { (layout::engine(analysis, idx)) }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::label::outside;
 use crate::analysis::{Analysis, StepAnalysis};
-use crate::words::one_line;
+use rqps_text::words::one_line;
 
 /// A table that scrolls inside its own frame.
 pub(super) fn framed(title: &str, step: &StepAnalysis<'_>, table: Markup) -> Markup {

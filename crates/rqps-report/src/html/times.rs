@@ -5,8 +5,9 @@ use maud::{Markup, html};
 use super::distribution;
 use super::table::{framed, system_head};
 use crate::analysis::{Analysis, Cell, StepAnalysis};
-use crate::words::one_line;
-use crate::{number, response};
+use crate::response;
+use rqps_text::number;
+use rqps_text::words::one_line;
 
 /// Percentiles and the field's ten buckets.
 pub(super) fn responses(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {

@@ -7,8 +7,9 @@ use super::part::Part;
 use crate::analysis::headline::{CAUSE, Counts, cpu_behind};
 use crate::analysis::{Analysis, Headline, half_widths};
 use crate::many;
-use crate::number;
-use crate::words::one_line;
+use crate::warning;
+use rqps_text::number;
+use rqps_text::words::one_line;
 
 /// The severe warnings, before everything else.
 pub(super) fn warned(analysis: &Analysis<'_>) -> Part {
@@ -21,11 +22,11 @@ pub(super) fn part(analysis: &Analysis<'_>) -> Part {
 }
 
 fn severe(analysis: &Analysis<'_>) -> Markup {
-    let (severe, _) = analysis.warnings_by_weight();
+    let severe = warning::sentences(analysis, analysis.warnings_by_weight().0);
     html! {
         @if !severe.is_empty() {
             div.warning.severe role="alert" {
-                ul.sentences { @for warning in severe { li { (outside(warning)) } } }
+                ul.sentences { @for warning in &severe { li { (outside(warning)) } } }
             }
         }
     }
@@ -40,11 +41,11 @@ fn render(analysis: &Analysis<'_>) -> Markup {
             @for headline in &analysis.headlines { (block(analysis, headline)) }
         }
         (sure(analysis))
-        @let (_, others) = analysis.warnings_by_weight();
+        @let others = warning::sentences(analysis, analysis.warnings_by_weight().1);
         @if !others.is_empty() {
             div.warning role="note" {
                 strong { "Before reading any figure" }
-                ul.sentences { @for warning in others { li { (outside(warning)) } } }
+                ul.sentences { @for warning in &others { li { (outside(warning)) } } }
             }
         }
         @if analysis.headlines.is_empty() {
@@ -56,10 +57,10 @@ fn render(analysis: &Analysis<'_>) -> Markup {
 /// How sure it is, and that something was not measured.
 fn sure(analysis: &Analysis<'_>) -> Markup {
     html! {
-        @if let Some(widths) = half_widths(analysis) {
+        @for widths in warning::sentences(analysis, half_widths(analysis).as_slice()) {
             p.hint { (outside(&widths)) " " a href="#method" { "How sure this is" } }
         }
-        @if let Some((first, rest)) = analysis.not_measured.split_first() {
+        @if let Some((first, rest)) = warning::sentences(analysis, &analysis.not_measured).split_first() {
             p.hint {
                 (outside(first)) " "
                 a href="#missing" {

@@ -6,7 +6,7 @@ use super::operations;
 use crate::analysis::insert::field::FIELD_METRICS;
 use crate::analysis::{Analysis, Cell, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain};
-use crate::number::{self, NOTHING};
+use rqps_text::number::{self, NOTHING};
 
 /// CPU per operation of the server and the client, which the field does not have.
 const OURS: [Metric; 2] = [Metric::ServerCpu, Metric::ClientCpu];

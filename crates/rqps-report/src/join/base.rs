@@ -2,7 +2,7 @@
 
 use rqps_model::Run;
 
-use crate::words::list_in_short;
+use rqps_text::words::list_in_short;
 
 /// Why runs cannot be made into one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rqps_model::warning::DifferentCondition;
 use rqps_model::{Host, Run};
 
 use super::Source;
-use crate::number;
-use crate::words::clip;
+use rqps_text::number;
+use rqps_text::words::clip;
 
 /// Columns that a sentence gives to a value.
 const VALUE_COLUMNS: usize = 40;
@@ -64,13 +65,14 @@ pub struct Condition {
 }
 
 impl Condition {
-    /// `kernel 6.8.0 in 20261121-203015-demo, 6.9.1 in 20261122-080000-demo`; runs with one value
-    /// share it.
-    pub(crate) fn sentence(&self, sources: &[Source]) -> String {
-        format!("{} {}", self.name, self.by_value(sources.iter().map(|source| source.id.as_str())))
+    /// The condition with the runs' ids.
+    pub(crate) fn with_runs(&self, sources: &[Source]) -> DifferentCondition {
+        let ids = sources.iter().map(|source| source.id.clone());
+        let values = ids.zip(self.values.iter().cloned()).collect();
+        DifferentCondition { name: self.name.clone(), values }
     }
 
-    /// The same without the condition's name, of runs that are called so.
+    /// `6.8.0 in a, 6.9.1 in b`, of runs that are called so; runs with one value share it.
     pub(crate) fn by_value<'a>(&'a self, names: impl Iterator<Item = &'a str>) -> String {
         let values = self.values.iter().map(|value| value.as_deref().unwrap_or("none"));
         by_value(values.zip(names))
@@ -104,6 +106,12 @@ pub(crate) fn by_value<'a>(values: impl Iterator<Item = (&'a str, &'a str)>) -> 
         format!("{} in {}", clip(value, VALUE_COLUMNS), names.join(" and "))
     };
     told.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// `kernel 6.8.0 in 20261121-203015-demo, 6.9.1 in 20261122-080000-demo`; runs with one value share it.
+pub(crate) fn condition(DifferentCondition { name, values }: &DifferentCondition) -> String {
+    let values = values.iter().map(|(id, value)| (value.as_deref().unwrap_or("none"), id.as_str()));
+    format!("{name} {}", by_value(values))
 }
 
 /// The conditions that are not the same in all runs.

@@ -16,7 +16,7 @@ use super::joined::JoinedJson;
 use super::numbers::{EstimateJson, LatenessJson, RatioJson};
 use super::plans::{PlanDifferenceJson, PlanJson};
 use super::stacks::StacksJson;
-use crate::audit::sheet::ExplainedJson;
+use rqps_audit::sheet::ExplainedJson;
 
 /// Version of the format: a new number when a field goes or changes its meaning.
 pub(super) const SCHEMA: u32 = 1;
@@ -25,7 +25,7 @@ pub(super) const SCHEMA: u32 = 1;
 pub(super) struct ReportJson<'a> {
     pub(super) schema: u32,
     /// What must be known before any figure is compared; the first of the warnings.
-    pub(super) severe: &'a [String],
+    pub(super) severe: Vec<String>,
     pub(super) rqps_version: &'a str,
     pub(super) run: RunJson<'a>,
     /// Only of several runs in one report.
@@ -36,12 +36,12 @@ pub(super) struct ReportJson<'a> {
     pub(super) false_discovery_rate: f64,
     pub(super) verdict_rule: String,
     pub(super) systems: Vec<SystemJson<'a>>,
-    pub(super) warnings: &'a [String],
+    pub(super) warnings: Vec<String>,
     pub(super) sizes: Vec<SizesJson<'a>>,
     pub(super) differences: DifferencesJson<'a>,
     pub(super) candidates: Vec<CandidateJson<'a>>,
-    pub(super) caveats: &'a [String],
-    pub(super) not_measured: &'a [String],
+    pub(super) caveats: Vec<String>,
+    pub(super) not_measured: Vec<String>,
     pub(super) footnotes: Vec<FootnoteJson<'a>>,
     /// Only of runs with steps of the Insert Benchmark.
     #[serde(skip_serializing_if = "Option::is_none")]

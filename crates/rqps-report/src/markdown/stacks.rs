@@ -20,7 +20,7 @@ pub(super) fn steps(out: &mut String, analysis: &Analysis<'_>) {
             paragraph(out, &escape_markdown(&stacks::sentence(analysis, step, pair)));
             for table in Table::ALL {
                 if let Some(grid) = stacks::functions(analysis, pair, table) {
-                    let title = crate::words::capital(&table.title(operation));
+                    let title = rqps_text::words::capital(&table.title(operation));
                     paragraph(out, &escape_markdown(&format!("{title}, µs:")));
                     paragraph(out, grid.render_markdown().trim_end());
                 }

@@ -5,7 +5,7 @@ use rqps_model::{Run, RunStep};
 use super::{same, steps};
 use crate::analysis::Analysis;
 use crate::join::{self, Condition};
-use crate::words::{list_in_short, one_line};
+use rqps_text::words::{list_in_short, one_line};
 
 /// The lines, none where all is alike or there is one run; `names` are those above the columns.
 pub(super) fn lines(hosts: &[Analysis<'_>], names: &[String]) -> Vec<String> {

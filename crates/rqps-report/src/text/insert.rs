@@ -5,7 +5,7 @@ use crate::analysis::insert::field::FIELD_METRICS;
 use crate::analysis::{Analysis, StepAnalysis};
 use crate::insert::{self as tables, Summary};
 use crate::layout;
-use crate::words::shorten;
+use rqps_text::words::shorten;
 
 /// The three tables.
 pub(super) fn summary(page: &mut Page, analysis: &Analysis<'_>) {

@@ -2,7 +2,7 @@
 
 use super::{Detail, Page};
 use crate::analysis::{Analysis, StatementPlans, StepAnalysis, plans};
-use crate::words::{list_in_short, one_line};
+use rqps_text::words::{list_in_short, one_line};
 
 /// Differences that a report without the steps lists.
 const MAX_LINES: usize = 12;

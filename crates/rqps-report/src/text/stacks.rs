@@ -3,7 +3,7 @@
 use super::Page;
 use crate::analysis::{Analysis, StepAnalysis};
 use crate::stacks::{self, LEGEND, Table};
-use crate::words::shorten;
+use rqps_text::words::shorten;
 
 /// Steps whose tables the summary shows; of more, the full report has them.
 const MOST_STEPS: usize = 3;

@@ -8,6 +8,7 @@ use rqps_model::{
     Warning, WarningKind,
 };
 use rqps_report::join::JoinError;
+use rqps_report::warning::InWords;
 use rqps_report::{
     Analysis, Detail, Joined, TextOptions, csv, html, json, markdown, text, warning,
 };
@@ -231,7 +232,11 @@ fn read_ahead_is_compared_where_it_is_known() {
     let analysis = Analysis::of_joined(&unlike, 0.05);
     let said = "not alike: read-ahead 128 KB in 20261121-203015-demo, unknown in \
                 20261123-080000-demo, 8192 KB in 20261124-080000-demo.";
-    assert!(analysis.warnings.iter().any(|text| text.contains(said)), "{:?}", analysis.warnings);
+    assert!(
+        InWords::of(&analysis).before_reading().iter().any(|text| text.contains(said)),
+        "{:?}",
+        InWords::of(&analysis).before_reading()
+    );
     let point = analysis.steps.iter().find(|s| s.title == "point-query.pre").unwrap();
     let mark = |cell: usize| {
         let mark = &point.cells[cell].warnings[0];
@@ -267,7 +272,7 @@ fn steps_that_one_run_lacks_say_so() {
     let analysis = Analysis::of_joined(&joined, 0.05);
     let titles: Vec<&str> = analysis.steps.iter().map(|s| s.title.as_str()).collect();
     assert_eq!(titles, ["point-query.pre", "scan", "insert", "update-index"]);
-    let said = analysis.not_measured.join("\n");
+    let said = InWords::of(&analysis).not_measured.join("\n");
     for text in [
         "Not measured on my5614.small, as run 20261121-203015-demo has no such step: insert.",
         "Not measured on my8033.small@20261123, as run 20261123-080000-demo has no such step: \
@@ -436,7 +441,7 @@ fn what_happened_to_either_run_is_told_with_its_own_systems() {
         ),
         format!("1970-01-01 00:00:05 UTC, run {id}: the run ended: full"),
     ];
-    assert_eq!(analysis.incidents, told);
+    assert_eq!(InWords::of(&analysis).happened, told);
     let options = TextOptions { colour: false, detail: Detail::Full, width: 400 };
     let reports = [text::render(&analysis, options), html::render(&analysis)];
     for report in reports {

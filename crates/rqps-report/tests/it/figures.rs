@@ -2,6 +2,7 @@
 
 use rqps_model::{Dbms, Group, Metric, StepKind, Verdict, WarningKind};
 use rqps_report::analysis::CellState;
+use rqps_report::warning::InWords;
 use rqps_report::{Analysis, Detail, TextOptions, text, warning};
 
 use crate::fixture::{self, info, run, step, system};
@@ -199,7 +200,7 @@ fn a_block_without_its_partner_is_left_out_of_the_ratio() {
 #[test]
 fn runs_in_turns_say_what_their_intervals_hold() {
     let mut run = in_turns();
-    let caveat = |run: &rqps_model::Run| Analysis::of(run, 0.05).caveats[0].clone();
+    let caveat = |run: &rqps_model::Run| InWords::of(&Analysis::of(run, 0.05)).certainty[0].clone();
     let text = caveat(&run);
     assert!(text.contains("took turns of 100 ms") && text.contains("that waited were stopped"));
     assert!(!text.contains("does not run"), "{text}");
@@ -219,7 +220,10 @@ fn runs_in_turns_say_what_their_intervals_hold() {
 fn sequential_runs_say_what_their_intervals_lack() {
     let demo = fixture::demo();
     let analysis = Analysis::of(&demo, 0.05);
-    assert!(analysis.caveats[0].contains("not the host's drift from one system to the next"));
+    assert!(
+        InWords::of(&analysis).certainty[0]
+            .contains("not the host's drift from one system to the next")
+    );
 }
 
 #[test]
@@ -246,7 +250,7 @@ fn resident_memory_is_compared_at_the_same_step() {
 fn unequal_limits_and_allocators_are_said() {
     let mut run = fixture::pair();
     let said = |run: &rqps_model::Run, words: &str| {
-        Analysis::of(run, 0.05).caveats.iter().any(|caveat| caveat.contains(words))
+        InWords::of(&Analysis::of(run, 0.05)).certainty.iter().any(|caveat| caveat.contains(words))
     };
     assert!(!said(&run, "limits the systems'") && !said(&run, "allocators"));
     run.systems[1].spec.variant.limits.cpus = Some("0-1".parse().unwrap());
@@ -289,7 +293,10 @@ fn what_confined_the_servers_is_told_and_its_absence_is_a_warning() {
                 .cloned()
                 .unwrap_or_default()
         };
-        [sentence(&analysis.warnings), sentence(&analysis.caveats)]
+        [
+            sentence(&InWords::of(&analysis).before_reading()),
+            sentence(&InWords::of(&analysis).certainty),
+        ]
     };
     // Nothing is known of runs of earlier versions.
     assert_eq!(told(&run), ["", ""]);
@@ -311,7 +318,7 @@ fn what_confined_the_servers_is_told_and_its_absence_is_a_warning() {
     expect_test::expect!["The kernel did not confine ma110405.small to its own files: the kernel has no Landlock. Such a server can reach whatever its user can."].assert_eq(&told(&run)[0]);
     expect_test::expect!["The kernel confined the servers differently: my5614.small by Landlock ABI 7 and my8033.small by user and mount namespaces."].assert_eq(&told(&run)[1]);
     // That it differs is no difference between the systems' work.
-    assert!(rqps_report::analysis::Differences::between(&run.systems).process.is_empty());
+    assert!(rqps_audit::Differences::between(&run.systems).process.is_empty());
 }
 
 #[test]
@@ -322,7 +329,7 @@ fn an_io_bound_system_that_reads_from_the_page_cache_is_told_at_the_top() {
         system.settings.insert("innodb_flush_method".to_owned(), "O_DIRECT".to_owned());
     }
     let warned = |run: &rqps_model::Run| {
-        let all = Analysis::of(run, 0.05).warnings;
+        let all = InWords::of(&Analysis::of(run, 0.05)).before_reading();
         all.into_iter().find(|w| w.contains("page cache")).unwrap_or_default()
     };
     assert_eq!(warned(&run), "");

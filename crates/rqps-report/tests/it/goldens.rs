@@ -183,7 +183,7 @@ fn the_documented_columns_are_those_of_the_csv() {
 fn the_documented_rules_are_those_of_the_audit() {
     let text = include_str!("../../../../docs/audit.md");
     let (head, _) = text.split_once("<!-- rules -->\n").unwrap();
-    let rules = rqps_report::audit::manual::describe();
+    let rules = rqps_audit::manual::describe();
     let text = format!("{head}<!-- rules -->\n\n{rules}");
     expect_file!["../../../../docs/audit.md"].assert_eq(&text);
 }

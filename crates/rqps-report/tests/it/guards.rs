@@ -3,6 +3,7 @@
 
 use rqps_model::{Run, Schedule, Slice, StepKind, StepOutcome, WarningKind};
 use rqps_report::warning;
+use rqps_report::warning::InWords;
 use rqps_report::{Analysis, csv, html, json};
 
 use crate::blocks_fixture::{Wanted, around, reads, run};
@@ -415,7 +416,7 @@ fn blocks_in_which_nobody_measured_are_left_out_of_ratios() {
     assert_eq!(details(&run, "blocks-excluded", 1), Vec::<String>::new());
     // One in which nothing was done takes the ratio away unless it is left out, and it is told so then only.
     let says_none = |run: &Run| {
-        let told = Analysis::of(run, 0.05).not_measured;
+        let told = InWords::of(&Analysis::of(run, 0.05)).not_measured;
         told.iter().any(|text| text.starts_with("No ratio where a slice finished no operation"))
     };
     slices(&mut run, 1)[5].n_operations = 0;

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use rqps_model::ErrorCount;
 use rqps_model::{Role, Run, Verdict, WarningKind};
 use rqps_report::analysis::{Bar, CellState, Level};
+use rqps_report::warning::InWords;
 use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, text, warning};
 
 use crate::insert_fixture::{in_turns, run};
@@ -160,7 +161,8 @@ fn trends_checks_and_debt_are_told() {
     assert_eq!(keys("l.i1", 0), ["trend"]);
     assert!(keys("l.i1", 1).is_empty());
     assert_eq!(keys("l.i2", 1), ["check-failed"]);
-    let warned = |word: &str| analysis.warnings.iter().any(|w| w.contains(word));
+    let warned =
+        |word: &str| InWords::of(&analysis).before_reading().iter().any(|w| w.contains(word));
     assert!(warned("l.i2 on my8033.small: rows in the tables, 199990 of 200000"));
     let page = html::render(&analysis);
     assert!(page.contains("check failed on my8033.small: rows in the tables: 199990"));
@@ -216,7 +218,7 @@ fn blocks_run_on_as_one_series() {
     assert_eq!(cell.sla().unwrap().longest_gap_s, 30);
     let flow = cell.insert.as_ref().unwrap().flow(Role::Query).unwrap();
     assert_eq!((flow.seconds.len(), flow.seconds[0].len()), (1, 30));
-    let caveat = &analysis.caveats[0];
+    let caveat = &InWords::of(&analysis).certainty[0];
     assert!(caveat.starts_with("The systems took turns of a second, or of a part"), "{caveat}");
     let indexes = "Creating indexes came one system after the other, in an order drawn at random.";
     assert!(caveat.contains(indexes), "{caveat}");

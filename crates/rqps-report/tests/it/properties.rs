@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use rqps_model::run::SystemStep;
 use rqps_model::{Group, Run, Scope, StepKind, StepOutcome, Warning, WarningKind};
+use rqps_report::warning::InWords;
 use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, post, text};
 
 use crate::fixture;
@@ -213,7 +214,12 @@ fn a_slice_without_operations_gives_no_ratio() {
     }
     let analysis = Analysis::of(&run, 0.05);
     assert!(analysis.steps[0].cells[1].rqps.is_none());
-    assert!(analysis.not_measured.iter().any(|s| s.starts_with("No ratio where a slice finished")));
+    assert!(
+        InWords::of(&analysis)
+            .not_measured
+            .iter()
+            .any(|s| s.starts_with("No ratio where a slice finished"))
+    );
     for out in render_all(&run) {
         assert!(!out.contains("NaN"));
     }

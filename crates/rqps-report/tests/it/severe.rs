@@ -3,6 +3,7 @@
 
 use rqps_model::{Dbms, Run, StepKind, Transport};
 use rqps_report::gate::{self, Gate};
+use rqps_report::warning::InWords;
 use rqps_report::{Analysis, Detail, Joined, TextOptions, csv, html, json, markdown, text};
 use serde_json::Value;
 
@@ -32,7 +33,12 @@ fn first(text: &str) -> String {
 fn tls_on_one_of_two_systems_is_in_the_first_line_of_every_report() {
     let run = tls_on_one();
     let analysis = Analysis::of(&run, 0.05);
-    assert_eq!(analysis.n_severe, 1, "{:?}", analysis.warnings);
+    assert_eq!(
+        analysis.warnings_by_weight().0.len(),
+        1,
+        "{:?}",
+        InWords::of(&analysis).before_reading()
+    );
     for detail in [Detail::Summary, Detail::Full] {
         let options = TextOptions { colour: true, detail, width: text::WIDTH };
         let said = text::render(&analysis, options);
@@ -84,7 +90,12 @@ fn systems_that_are_alike_say_nothing() {
     let mut run = tls_on_one();
     run.systems[1].session = run.systems[0].session.clone();
     let analysis = Analysis::of(&run, 0.05);
-    assert_eq!(analysis.n_severe, 0, "{:?}", analysis.warnings);
+    assert_eq!(
+        analysis.warnings_by_weight().0.len(),
+        0,
+        "{:?}",
+        InWords::of(&analysis).before_reading()
+    );
     let value: Value = serde_json::from_str(&json::render(&analysis)).unwrap();
     assert_eq!(value["severe"], serde_json::json!([]));
 }
@@ -95,11 +106,11 @@ fn tables_of_other_sizes_are_said() {
     run.systems[1].session = run.systems[0].session.clone();
     let bytes = &mut run.steps[0].systems[1].sizes.database_bytes;
     *bytes = bytes.map(|n| n * 2);
-    let warnings = Analysis::of(&run, 0.05).warnings;
+    let warnings = InWords::of(&Analysis::of(&run, 0.05)).before_reading();
     let is_said = |w: &String| w.contains("the tables are not of one size");
     assert!(warnings.iter().any(is_said), "{warnings:?}");
     // Another engine keeps its rows in another way.
     run.systems[1].spec.engine = rqps_model::Engine::Rocksdb;
-    let warnings = Analysis::of(&run, 0.05).warnings;
+    let warnings = InWords::of(&Analysis::of(&run, 0.05)).before_reading();
     assert!(!warnings.iter().any(is_said), "{warnings:?}");
 }

@@ -7,6 +7,7 @@ use rqps_model::run::Check;
 use rqps_model::slice::Lateness;
 use rqps_model::{Run, Schedule, StepKind, Verdict, WarningKind};
 use rqps_report::analysis::{Bar, Cell, Settle};
+use rqps_report::warning::InWords;
 use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, text};
 
 use crate::blocks_fixture::{Wanted, around, reads, run};
@@ -44,7 +45,10 @@ fn a_server_against_itself_is_the_same_or_unclear() {
     assert!(cells(&analysis).iter().all(|cell| adjusted(cell) >= p(cell)));
     let widths = "Median half-width of the intervals of rQPS: ";
     assert!(
-        analysis.caveats.iter().any(|c| c.starts_with(widths) && c.ends_with("on read steps."))
+        InWords::of(&analysis)
+            .certainty
+            .iter()
+            .any(|c| c.starts_with(widths) && c.ends_with("on read steps."))
     );
 }
 
@@ -201,7 +205,11 @@ fn starts_of_the_servers_are_joined_and_decide_the_interval() {
     assert!((rqps.start_sd.unwrap() - 0.02).abs() < 1e-3);
     let text = full(&analysis);
     let told = "The servers were started 3 times, each time with tables filled anew";
-    assert!(analysis.caveats.iter().any(|c| c.starts_with(told)), "{:?}", analysis.caveats);
+    assert!(
+        InWords::of(&analysis).certainty.iter().any(|c| c.starts_with(told)),
+        "{:?}",
+        InWords::of(&analysis).certainty
+    );
     assert!(!text.contains("started once"));
     let value: serde_json::Value = serde_json::from_str(&json::render(&analysis)).unwrap();
     assert_eq!(value["run"]["n_starts"], 3);
@@ -287,7 +295,7 @@ fn starts_that_agree_are_told_as_such() {
     let of = || vec![reads("point-query", &around(0.0, 0.01, 8))];
     let run = run(&[of(), of()]);
     let told = "here starts differed no more than their blocks explain.";
-    assert!(Analysis::of(&run, 0.05).caveats.iter().any(|c| c.ends_with(told)));
+    assert!(InWords::of(&Analysis::of(&run, 0.05)).certainty.iter().any(|c| c.ends_with(told)));
 }
 
 #[test]
@@ -305,13 +313,13 @@ fn filling_tables_is_no_part_of_what_was_tried() {
 #[test]
 fn a_warm_up_that_failed_is_told() {
     let mut run = crate::fixture::demo();
-    let sound = Analysis::of(&run, 0.05).not_measured.len();
+    let sound = InWords::of(&Analysis::of(&run, 0.05)).not_measured.len();
     let step = run.steps.iter_mut().find(|s| s.info.kind == StepKind::WarmUp).unwrap();
     let reason =
-        "the server died (it was killed by signal 9 (SIGKILL)); the end of its log:\nready\n"
+        "the server died (it was killed by signal 9 (SIGKILL))\nthe end of its log:\nready\n"
             .to_owned();
     step.systems[1].outcome = rqps_model::StepOutcome::Failed { reason };
-    let told = Analysis::of(&run, 0.05).not_measured;
+    let told = InWords::of(&Analysis::of(&run, 0.05)).not_measured;
     assert_eq!(told.len(), sound + 1);
     let line = "point-query.warm, which warms caches, failed on my8033.small: the server died (it was \
                 killed by signal 9 (SIGKILL)); what follows may have begun with colder ones.";

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result, bail};
+use rqps_audit::Differences;
 use rqps_model::warning::ChangedSetting;
 use rqps_model::{Label, RunSystem, Scope, SystemIdx, SystemSource, Warning, WarningKind};
-use rqps_report::analysis::Differences;
 use rqps_store::unix_ms;
 
 use crate::event::Event;

@@ -177,7 +177,7 @@ fn a_server_that_dies_is_told_of_with_its_log() {
         kill(Pid::from_raw(bench.process_of(&format!("{tag}0"))), Signal::SIGKILL).unwrap();
         let said = running.finish();
         assert_eq!(said.code(), 2, "{}", said.stderr);
-        let words = "died (it was killed by signal 9 (SIGKILL)); the end of its log:\n";
+        let words = "died (it was killed by signal 9 (SIGKILL))\nthe end of its log:\n";
         let (_, log) = said.stderr.split_once(words).unwrap_or_else(|| panic!("{}", said.stderr));
         assert!(!log.trim().is_empty(), "no log in {}", said.stderr);
         bench.await_no_process(&tag);

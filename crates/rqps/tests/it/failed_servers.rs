@@ -137,7 +137,7 @@ fn check_death(bench: &Bench, said: &Said, mode: &str) {
     assert_eq!(run["status"], "finished");
     let [(step, system, reason)] = &failed(&run)[..] else { panic!("{run}") };
     assert_eq!(*system, 0);
-    let words = "died (it was killed by signal 9 (SIGKILL)); the end of its log:\n";
+    let words = "died (it was killed by signal 9 (SIGKILL))\nthe end of its log:\n";
     assert!(reason.contains(words) && reason.lines().count() > 3, "{step}: {reason}");
     // What comes after says so; the other system has nothing to say.
     assert!(!started_anew(&run, 0).is_empty(), "{mode}");

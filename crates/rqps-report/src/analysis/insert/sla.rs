@@ -1,7 +1,7 @@
 //! Whether a step's inserts kept to their rate: on average, second by second, and start by start.
 
 use super::Flow;
-use crate::number;
+use rqps_text::number;
 
 /// The share of the target that must be reached for the rate to count as held: the field's rule.
 pub const HELD: f64 = 0.95;

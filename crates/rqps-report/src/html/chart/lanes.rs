@@ -11,8 +11,8 @@ use crate::analysis::{Analysis, Cell, GroupSummary, StepAnalysis};
 use crate::dot::dot;
 use crate::html::label::outside;
 use crate::html::scale::Scale;
-use crate::number::{self, count};
-use crate::words::one_line;
+use rqps_text::number::{self, count};
+use rqps_text::words::one_line;
 
 /// A name longer than this has no room in its column, letters: it is told by a title, too.
 const NAME: usize = 28;

@@ -8,8 +8,8 @@ use maud::{Markup, html};
 use super::axis::Axis;
 use crate::history::text::{interval, value};
 use crate::history::{Change, History, Order, Point, Series, change_in_short, levels};
-use crate::number::utc;
-use crate::words::one_line;
+use rqps_text::number::utc;
+use rqps_text::words::one_line;
 
 /// Height of a drawing, of the room above its points with and without changes, and of that for the
 /// labels below; pixels.
@@ -35,7 +35,7 @@ pub(super) fn render(history: &History, series: &Series) -> Markup {
         "{} of {}: {}",
         crate::history::text::unit(series),
         series.title,
-        crate::number::count(series.points.len(), "point")
+        rqps_text::number::count(series.points.len(), "point")
     );
     html! {
         div.plot-frame {

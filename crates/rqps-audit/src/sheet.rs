@@ -9,10 +9,12 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::findings::findings;
-use super::{Audit, Choice, Explained, Finding, Severity, Shown, is_hidden, known, value};
-use crate::analysis::{Difference, Differences};
-use crate::values::{MANY, by_value};
-use crate::words::{clip, list, one_line, shorten, wrap};
+use super::{
+    Audit, Choice, Difference, Differences, Explained, Finding, Severity, Shown, is_hidden, known,
+    value,
+};
+use rqps_text::values::{MANY, by_value};
+use rqps_text::words::{clip, list, one_line, shorten, wrap};
 
 /// Widest line, columns.
 const WIDTH: usize = 100;
@@ -41,13 +43,13 @@ fn label(system: &RunSystem) -> String {
 
 /// `sync_binlog: 0 / 1`; what a system does that has no such setting stands in brackets.
 #[must_use]
-pub(crate) fn values(explained: &Explained) -> String {
+pub fn values(explained: &Explained) -> String {
     format!("{}: {}", called(explained), each(explained).join(" / "))
 }
 
 /// The same; of many systems by value: `sync_binlog: 0 (20), 1 (3)`.
 #[must_use]
-pub(crate) fn values_in_short(explained: &Explained) -> String {
+pub fn values_in_short(explained: &Explained) -> String {
     let each = each(explained);
     if each.len() <= MANY + 1 {
         return values(explained);
@@ -73,7 +75,7 @@ fn each(explained: &Explained) -> Vec<String> {
 
 /// How much it weighs, what it can move and whose choice it is: `notable: writes; defaults`.
 #[must_use]
-pub(crate) fn remarks(explained: &Explained) -> String {
+pub fn remarks(explained: &Explained) -> String {
     let affects = explained.affects.join(", ");
     let weight = explained.severity.word();
     let moves = if affects.is_empty() { String::new() } else { format!("{weight}: {affects}") };
@@ -85,7 +87,7 @@ pub(crate) fn remarks(explained: &Explained) -> String {
 }
 
 /// What else differs, counted; `None` when nothing does.
-pub(crate) fn besides(differences: &Differences) -> Option<String> {
+pub fn besides(differences: &Differences) -> Option<String> {
     let n_unknown = differences.unknown().count();
     let parts: Vec<String> = [
         (differences.audit.harmless.len(), "known to move nothing"),
@@ -380,7 +382,7 @@ fn system_json(system: &RunSystem) -> Value {
 
 /// A known difference for programs, values in the order of the systems.
 #[derive(Debug, Serialize)]
-pub(crate) struct ExplainedJson<'a> {
+pub struct ExplainedJson<'a> {
     name: &'a str,
     group: &'a str,
     values: Vec<Option<&'a str>>,
@@ -391,7 +393,9 @@ pub(crate) struct ExplainedJson<'a> {
     why: &'a str,
 }
 
-pub(crate) fn explained_json(all: &[Explained]) -> Vec<ExplainedJson<'_>> {
+/// Explained differences as JSON.
+#[must_use]
+pub fn explained_json(all: &[Explained]) -> Vec<ExplainedJson<'_>> {
     all.iter()
         .map(|e| ExplainedJson {
             name: &e.name,

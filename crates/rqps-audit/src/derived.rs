@@ -109,7 +109,7 @@ const FACTS: [Fact; 6] = [
 ];
 
 /// Whether a fact of the process is told elsewhere than among those that differ.
-pub(crate) fn is_told(name: &str) -> bool {
+pub fn is_told(name: &str) -> bool {
     [WALL, "config", "malloc"].contains(&name)
 }
 

@@ -2,12 +2,12 @@
 //! builds. Made from the facts that a run records, for its report and for `rqps servers audit`.
 
 mod build;
-pub(crate) mod derived;
+pub mod derived;
+pub mod difference;
 pub mod finding;
-pub(crate) mod findings;
+pub mod findings;
 mod known;
 pub mod manual;
-pub mod severity;
 pub mod sheet;
 pub mod size;
 mod value;
@@ -18,12 +18,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rqps_model::{RunSystem, SettingSource};
 
+pub use difference::{Difference, Differences};
 pub use finding::Finding;
 pub use findings::severe;
 use known::{Key, Kind, Known};
-pub use severity::Severity;
+pub use rqps_model::warning::Severity;
 pub use size::{Filled, data_size};
-pub(crate) use value::same;
+pub use value::same;
 
 /// A known setting or fact that is not the same on all systems.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,7 +153,7 @@ impl Audit {
 
 /// Whether a setting only says where or what an instance is, or belongs to a part that no benchmark
 /// uses.
-pub(crate) fn is_hidden(name: &str) -> bool {
+pub fn is_hidden(name: &str) -> bool {
     known::list().is_of_the_instance(name) || known::list().is_idle(name)
 }
 

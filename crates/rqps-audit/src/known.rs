@@ -30,38 +30,38 @@ pub(crate) enum Kind {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Known {
     #[serde(default)]
-    pub(crate) mysql: Vec<String>,
+    pub mysql: Vec<String>,
     #[serde(default)]
-    pub(crate) postgres: Vec<String>,
+    pub postgres: Vec<String>,
     #[serde(default)]
-    pub(crate) session: Vec<String>,
+    pub session: Vec<String>,
     /// What part of the server they are about: `memory`.
-    pub(crate) group: String,
+    pub group: String,
     #[serde(default)]
-    pub(crate) kind: Kind,
+    pub kind: Kind,
     /// What a difference can move: `reads`, `all`; nothing when empty.
-    pub(crate) affects: Vec<String>,
+    pub affects: Vec<String>,
     /// What a server does that has no such setting.
-    pub(crate) absent: Option<String>,
+    pub absent: Option<String>,
     /// Other words for a value.
     #[serde(default)]
-    pub(crate) says: BTreeMap<String, String>,
+    pub says: BTreeMap<String, String>,
     /// A switch without which they have no effect.
-    pub(crate) needs: Option<String>,
+    pub needs: Option<String>,
     /// How much a difference within a family weighs; notable where it is not said.
-    pub(crate) severity: Option<Severity>,
+    pub severity: Option<Severity>,
     /// How much one between families weighs at most.
-    pub(crate) across: Option<Severity>,
+    pub across: Option<Severity>,
     /// Numbers that are nearer to one another than this ratio make a minor difference.
-    pub(crate) ratio: Option<f64>,
+    pub ratio: Option<f64>,
     /// Values that come to the same.
     #[serde(default)]
-    pub(crate) alike: Vec<Vec<String>>,
+    pub alike: Vec<Vec<String>>,
     /// The values that make a difference severe; one between two others is notable at most.
     #[serde(default)]
-    pub(crate) with: Vec<String>,
+    pub with: Vec<String>,
     /// What they do, in a sentence.
-    pub(crate) why: String,
+    pub why: String,
 }
 
 /// The whole list.
@@ -115,9 +115,9 @@ impl Names {
 #[derive(Debug)]
 pub(crate) struct Found<'a> {
     /// What is known of it.
-    pub(crate) known: &'a Known,
+    pub known: &'a Known,
     /// The same for all names of one setting, in the order of the list.
-    pub(crate) key: Key,
+    pub key: Key,
 }
 
 /// Tells settings apart whatever they are called: place in the list, place in its line, and the name

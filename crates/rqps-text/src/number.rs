@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use rqps_model::{Estimate, Metric};
 
 /// What stands where nothing was measured.
-pub(crate) const NOTHING: &str = "-";
+pub const NOTHING: &str = "-";
 
 /// Most decimals of a ratio: the steadiest measurements of this field resolve 0.1%.
 const MAX_RATIO_DECIMALS: usize = 3;
@@ -24,7 +24,7 @@ fn half_width(estimate: &Estimate) -> Option<f64> {
 }
 
 /// Operations per second.
-pub(crate) fn figure(estimate: &Estimate) -> String {
+pub fn figure(estimate: &Estimate) -> String {
     match half_width(estimate) {
         Some(half) => round_at(estimate.point, half),
         None => plain_figure(estimate.point),
@@ -32,7 +32,7 @@ pub(crate) fn figure(estimate: &Estimate) -> String {
 }
 
 /// The ends of a figure's interval: `[16410, 17080]`; absent with one observation.
-pub(crate) fn figure_interval(estimate: &Estimate) -> Option<String> {
+pub fn figure_interval(estimate: &Estimate) -> Option<String> {
     let (low, high) = estimate.interval?;
     Some(match half_width(estimate) {
         Some(half) => format!("[{}, {}]", round_at(low, half), round_at(high, half)),
@@ -46,7 +46,7 @@ pub fn plain_figure(value: f64) -> String {
 }
 
 /// The decimals that [`plain_figure`] gives a value.
-pub(crate) fn decimals(value: f64) -> usize {
+pub fn decimals(value: f64) -> usize {
     match value.abs() {
         v if v >= 100.0 => 0,
         v if v >= 10.0 => 1,
@@ -86,7 +86,7 @@ fn ratio_decimals(estimate: &Estimate) -> usize {
 
 /// Bytes as whole MB of 2^20 bytes, the MB of [`bytes`], without the unit.
 #[must_use]
-pub(crate) fn megabytes(bytes: u64) -> String {
+pub fn megabytes(bytes: u64) -> String {
     ((bytes + (1 << 19)) >> 20).to_string()
 }
 
@@ -112,12 +112,12 @@ pub fn ratio_with_interval(estimate: &Estimate) -> String {
 }
 
 /// A ratio without an interval of its own, in two digits as the field writes it; `inf` for x/0.
-pub(crate) fn plain_ratio(value: f64) -> String {
+pub fn plain_ratio(value: f64) -> String {
     fixed(value, 2)
 }
 
 /// A quantity per operation: four significant digits at most, a plain 0 for nothing.
-pub(crate) fn per_operation(value: f64) -> String {
+pub fn per_operation(value: f64) -> String {
     let decimals = match value.abs() {
         0.0 => 0,
         v if v >= 1000.0 => 0,
@@ -130,12 +130,12 @@ pub(crate) fn per_operation(value: f64) -> String {
 
 /// A metric as an imported file states it: the same digits, but for zeros at the end. The field writes CPU
 /// with six decimals, as much of it as there is.
-pub(crate) fn stated(metric: Metric, value: f64) -> String {
+pub fn stated(metric: Metric, value: f64) -> String {
     if metric == Metric::HostCpuShare { format!("{value:.6}") } else { value.to_string() }
 }
 
 /// Nanoseconds in `unit_ns`, three significant digits: what the histograms resolve.
-pub(crate) fn duration_in(ns: f64, unit_ns: f64) -> String {
+pub fn duration_in(ns: f64, unit_ns: f64) -> String {
     let value = ns / unit_ns;
     let decimals = match value {
         v if v >= 100.0 => 0,
@@ -156,12 +156,12 @@ pub fn long_duration(ms: i64) -> String {
 }
 
 /// A projected time for people: `40 s`, `4 min`.
-pub(crate) fn about(seconds: f64) -> String {
+pub fn about(seconds: f64) -> String {
     if seconds < 60.0 { format!("{seconds:.0} s") } else { format!("{:.0} min", seconds / 60.0) }
 }
 
 /// A small share as percent with two significant digits: `0.86%`, `2.8%`, `12%`.
-pub(crate) fn small_percent(share: f64) -> String {
+pub fn small_percent(share: f64) -> String {
     let value = share * 100.0;
     let decimals = match value.abs() {
         v if v >= 9.95 => 0,
@@ -172,12 +172,12 @@ pub(crate) fn small_percent(share: f64) -> String {
 }
 
 /// A p-value: three decimals.
-pub(crate) fn p_value(p: f64) -> String {
+pub fn p_value(p: f64) -> String {
     if p < 0.001 { "<0.001".to_owned() } else { fixed(p, 3) }
 }
 
 /// Bytes in the largest unit that leaves at least one whole: `31.2 GB` (powers of 1024).
-pub(crate) fn bytes(n: u64) -> String {
+pub fn bytes(n: u64) -> String {
     const UNITS: [&str; 5] = ["bytes", "KB", "MB", "GB", "TB"];
     let (mut value, mut idx) = (n as f64, 0);
     while value >= 1024.0 && idx + 1 < UNITS.len() {
@@ -189,7 +189,7 @@ pub(crate) fn bytes(n: u64) -> String {
 }
 
 /// KB of 1024 bytes, whatever their number: `8192 KB`, as what is set in KB is looked for.
-pub(crate) fn kb(n: u32) -> String {
+pub fn kb(n: u32) -> String {
     format!("{n} KB")
 }
 
@@ -211,13 +211,13 @@ fn fixed(value: f64, decimals: usize) -> String {
 }
 
 /// A share as percent with at most one decimal: `5%`, `2.5%`.
-pub(crate) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     let text = fixed(share * 100.0, 1);
     format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
 }
 
 /// A share that somebody chose, a bound, as percent with all the digits that it was given: `5%`, `1.25%`.
-pub(crate) fn exact_percent(share: f64) -> String {
+pub fn exact_percent(share: f64) -> String {
     // The share is the percentage over 100: what rounding left of that is not told.
     format!("{}%", (share * 1e8).round() / 1e6)
 }

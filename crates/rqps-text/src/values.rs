@@ -3,13 +3,13 @@
 use crate::number::count;
 
 /// With more candidates than this the systems are rows: as many columns of ratios as fit a page.
-pub(crate) const MANY: usize = 8;
+pub const MANY: usize = 8;
 
 /// Distinct values of a setting that a sentence has, and places of a footnote.
-pub(crate) const VALUES: usize = 5;
+pub const VALUES: usize = 5;
 
 /// The values of many systems by value: `OFF (20), ON (3), absent (9)`.
-pub(crate) fn by_value(values: &[String]) -> String {
+pub fn by_value(values: &[String]) -> String {
     let mut counted: Vec<(&str, usize)> = Vec::new();
     for value in values {
         match counted.iter_mut().find(|(known, _)| known == value) {

@@ -1,8 +1,8 @@
-//! How much a difference between systems weighs, in three words.
+//! How much a warning weighs.
 
 use serde::{Deserialize, Serialize};
 
-/// How much a difference between systems weighs.
+/// How much a warning weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {

@@ -4,8 +4,8 @@
 use rqps_model::{SystemSource, SystemSpec};
 
 use super::{Finding, Severity};
-use crate::number;
-use crate::words::{list_in_short, one_line};
+use rqps_text::number;
+use rqps_text::words::{list_in_short, one_line};
 
 /// Tables of one engine that are larger than others by this share may not fit where those do.
 const LARGER: f64 = 1.25;
@@ -88,7 +88,7 @@ mod tests {
     use rqps_model::{Dbms, Engine};
 
     use super::*;
-    use crate::audit::tests::system;
+    use crate::tests::system;
 
     #[test]
     fn tables_of_one_engine_are_to_be_of_one_size() {

@@ -1,8 +1,8 @@
 //! The rules of the audit as tables for docs/audit.md, from the data and functions that are applied.
 
+use super::Severity;
 use super::derived;
 use super::known::{Known, list};
-use super::severity::Severity;
 
 /// All rules, a table for each part of the servers.
 #[must_use]
@@ -19,7 +19,7 @@ pub fn describe() -> String {
         out.push_str(&format!(
             "### {}\n\n| what | severity | can move | what a difference does | source |\n\
              |---|---|---|---|---|\n",
-            crate::words::capital(group)
+            rqps_text::words::capital(group)
         ));
         for known in rules.iter().filter(|known| known.group == group) {
             out.push_str(&row(known));

@@ -4,7 +4,7 @@
 use rqps_model::RunSystem;
 
 use super::{Audit, Explained, Finding, Severity, build};
-use crate::words::{capital, clip, list_in_short, shorten};
+use rqps_text::words::{capital, clip, list_in_short, shorten};
 
 /// Columns that a value is given.
 const VALUE_COLUMNS: usize = 48;
@@ -19,7 +19,7 @@ pub fn severe(systems: &[RunSystem]) -> Vec<Finding> {
 
 /// What belongs at the top of a report, the severe first: sessions that differ, severe differences of
 /// settings, builds. Settings that are no more than notable are listed below it.
-pub(crate) fn findings(systems: &[RunSystem], audit: &Audit) -> Vec<Finding> {
+pub fn findings(systems: &[RunSystem], audit: &Audit) -> Vec<Finding> {
     let of_session = |e: &&Explained| e.severity > Severity::Minor;
     // What a session has of its own is told of the session.
     let of_settings = |e: &&Explained| {

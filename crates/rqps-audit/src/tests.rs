@@ -103,7 +103,7 @@ fn names_units_and_what_is_missing_are_seen_through() {
     assert_eq!(told(&audit.harmless), "back_log: 152 / 512 [defaults]\n");
     assert!(audit.session.is_empty());
     assert!(audit.known_names.contains("back_log") && !audit.known_names.contains("made_up"));
-    let unknown = crate::analysis::Differences::between(&systems);
+    let unknown = crate::Differences::between(&systems);
     let unknown: Vec<String> = unknown.unknown().map(|d| d.name.clone()).collect();
     assert_eq!(unknown, ["made_up"]);
 }

@@ -24,7 +24,7 @@ pub(super) fn normal(known: &Known, value: &str) -> String {
 }
 
 /// Whether two normal values say the same: `ON` and `on`, `90` and `90.000000`.
-pub(crate) fn same(a: &str, b: &str) -> bool {
+pub fn same(a: &str, b: &str) -> bool {
     if a.eq_ignore_ascii_case(b) {
         return true;
     }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rqps_model::RunSystem;
 
-use crate::audit::{Audit, derived, is_hidden, same};
-use crate::values::{MANY, by_value};
-use crate::words::clip;
+use crate::{Audit, derived, is_hidden, same};
+use rqps_text::values::{MANY, by_value};
+use rqps_text::words::clip;
 
 /// Columns that a sentence gives to a value; tables have it in full.
 const VALUE_COLUMNS: usize = 24;
@@ -23,7 +23,7 @@ pub struct Difference {
 impl Difference {
     /// `session charset: latin1 / utf8mb4`, values in the order of the systems, each cut to a few
     /// words; of many systems by value.
-    pub(crate) fn sentence(&self, what: &str) -> String {
+    pub fn sentence(&self, what: &str) -> String {
         let value = |v: &Option<String>| {
             v.as_deref().map_or_else(|| "absent".to_owned(), |text| clip(text, VALUE_COLUMNS))
         };

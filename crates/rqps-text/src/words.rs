@@ -6,7 +6,7 @@ use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Columns given to a label or a step's name; longer ones are cut in their middle.
-pub(crate) const NAME_COLUMNS: usize = 36;
+pub const NAME_COLUMNS: usize = 36;
 
 /// Names that a sentence lists; more are counted.
 const MAX_NAMES: usize = 6;
@@ -23,7 +23,7 @@ pub fn one_line(text: &str) -> String {
 }
 
 /// `text` with its line breaks, without any other control character.
-pub(crate) fn lines(text: &str) -> String {
+pub fn lines(text: &str) -> String {
     text.trim_end().chars().map(|c| if matches!(c, '\n' | '\t') { c } else { safe(c) }).collect()
 }
 
@@ -35,12 +35,12 @@ fn safe(c: char) -> char {
 }
 
 /// Columns that `text` takes on a terminal.
-pub(crate) fn width(text: &str) -> usize {
+pub fn width(text: &str) -> usize {
     text.width()
 }
 
 /// `text` on one line in at most `columns` columns, with `…` where something was cut off its end.
-pub(crate) fn clip(text: &str, columns: usize) -> String {
+pub fn clip(text: &str, columns: usize) -> String {
     let line = one_line(text);
     if width(&line) <= columns {
         return line;
@@ -60,7 +60,7 @@ pub(crate) fn clip(text: &str, columns: usize) -> String {
 
 /// `text` on one line in at most `columns` columns, with `…` where something was cut out of its middle: names of
 /// systems and steps differ at their ends.
-pub(crate) fn shorten(text: &str, columns: usize) -> String {
+pub fn shorten(text: &str, columns: usize) -> String {
     let line = one_line(text);
     if width(&line) <= columns {
         return line;
@@ -79,7 +79,7 @@ pub(crate) fn shorten(text: &str, columns: usize) -> String {
 }
 
 /// Words cut at their ends to `columns` columns; where that makes different ones equal, in their middles.
-pub(crate) fn clip_apart(words: &[&str], columns: usize) -> Vec<String> {
+pub fn clip_apart(words: &[&str], columns: usize) -> Vec<String> {
     let cut: Vec<String> = words.iter().map(|word| clip(word, columns)).collect();
     let are_different =
         distinct(cut.iter().cloned()) == distinct(words.iter().map(|w| one_line(w)));
@@ -87,7 +87,7 @@ pub(crate) fn clip_apart(words: &[&str], columns: usize) -> Vec<String> {
 }
 
 /// Names shortened to `columns` columns, or to as many more as keep different ones different.
-pub(crate) fn shorten_apart(names: &[&str], columns: usize) -> Vec<String> {
+pub fn shorten_apart(names: &[&str], columns: usize) -> Vec<String> {
     let n = distinct(names.iter().map(|name| one_line(name)));
     let widest = names.iter().map(|name| width(&one_line(name))).max().unwrap_or(0);
     let is_enough =
@@ -102,7 +102,7 @@ fn distinct(texts: impl Iterator<Item = String>) -> usize {
 
 /// `text` broken into lines of at most `columns` columns at spaces; the first line begins with
 /// `first`, later ones with as many spaces. Longer words are broken, but into no less than eight columns.
-pub(crate) fn wrap(first: &str, text: &str, columns: usize) -> String {
+pub fn wrap(first: &str, text: &str, columns: usize) -> String {
     let indent = " ".repeat(width(first));
     let options = Options::new(columns.max(indent.len() + 8))
         .initial_indent(first)
@@ -130,7 +130,7 @@ fn head(text: &str, columns: usize) -> String {
 }
 
 /// Words as a list: `a`, `a and b`, `a, b and c`.
-pub(crate) fn list(words: &[String]) -> String {
+pub fn list(words: &[String]) -> String {
     match words {
         [] => String::new(),
         [one] => one.clone(),
@@ -139,7 +139,7 @@ pub(crate) fn list(words: &[String]) -> String {
 }
 
 /// At most [`MAX_NAMES`] names as a list, and the number of the others.
-pub(crate) fn list_in_short(names: &[String]) -> String {
+pub fn list_in_short(names: &[String]) -> String {
     if names.len() <= MAX_NAMES {
         return list(names);
     }
@@ -147,7 +147,7 @@ pub(crate) fn list_in_short(names: &[String]) -> String {
 }
 
 /// `text` with its first letter in upper case.
-pub(crate) fn capital(text: &str) -> String {
+pub fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rqps_model::{Dbms, RunSystem, SystemSource};
 
 use super::{Finding, Severity};
-use crate::words::{clip, list_in_short, one_line, shorten};
+use rqps_text::words::{clip, list_in_short, one_line, shorten};
 
 /// Columns that a sentence gives to what is known of a build.
 const COMPILED_COLUMNS: usize = 80;

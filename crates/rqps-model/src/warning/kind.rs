@@ -1,0 +1,529 @@
+//! The kinds of warnings, with their facts.
+
+use serde::{Deserialize, Serialize};
+
+use super::facts::{
+    BackgroundWork, ChangedSetting, ConfinedBy, DifferentCondition, FailedCheck, HalfWidth,
+    HeldRate, ImportedSource, LastSlice, MetricsPart, OfSystem, PlanOfStarts, RateLevels,
+    ServerFault, Share, StallCause, StartSpread, StopWay,
+};
+use super::severity::Severity;
+use crate::{Calibrated, ErrorCount, Estimate, RunStatus};
+
+/// What happened, with its facts. Of slices and of whole runs.
+#[derive(
+    Debug, Clone, PartialEq, Serialize, Deserialize, strum::IntoStaticStr, strum::VariantNames,
+)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+#[strum(serialize_all = "kebab-case")]
+pub enum WarningKind {
+    /// Events met errors that are ignored and retried.
+    Errors {
+        /// How many.
+        n: u64,
+        /// How many by code; empty where the slice has them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        by_code: Vec<ErrorCount>,
+    },
+    /// The step failed and has no result.
+    Failed {
+        /// The error.
+        reason: String,
+    },
+    /// The client's threads used nearly all of their CPUs, so the server may not be the limit.
+    ClientBound {
+        /// Client CPU over the CPU time that its threads could have had, percent.
+        pct: u32,
+    },
+    /// The server's background work had not come to rest before the step.
+    NotSettled {
+        /// What the server still had to do, as it says.
+        left: String,
+    },
+    /// A rate was set and not held.
+    RateMissed {
+        /// Starts missed.
+        n_missed: u64,
+    },
+    /// The hypervisor took CPU.
+    Steal {
+        /// Share of all CPU time, percent.
+        pct: u32,
+    },
+    /// Processes that have no part in the run, or kernel threads, used the host's CPUs.
+    OtherProcesses {
+        /// Share of all CPU time, percent.
+        pct: u32,
+    },
+    /// Pages were swapped.
+    Swapped {
+        /// Pages in and out.
+        pages: u64,
+    },
+    /// CPUs were slowed down because they were hot.
+    Throttled {
+        /// How often, all CPUs.
+        n: u64,
+    },
+    /// The CPUs' frequency changed.
+    FrequencyChanged {
+        /// Lowest over highest frequency of the fastest CPU in the step so far, percent.
+        pct: u32,
+    },
+    /// The server read from storage what the block before had found in memory.
+    Colder {
+        /// Bytes read, and pages of faults that read.
+        bytes: u64,
+    },
+    /// Neither rqps nor, as far as is known, its host ran for a part of the measured time: somebody stopped
+    /// it, or the virtual machine was paused.
+    Paused {
+        /// For how long, seconds.
+        seconds: u32,
+    },
+    /// The block was measured again, because nobody measured for a part of its time.
+    MeasuredAgain,
+    /// The host was suspended.
+    HostSuspended {
+        /// For how long, milliseconds.
+        ms: u64,
+    },
+    /// The host's wall clock was set.
+    ClockSet {
+        /// Forward, or back where it is negative, milliseconds.
+        by_ms: i64,
+    },
+    /// The threads that serve the clients were stopped on purpose.
+    InjectedSlowdown {
+        /// Share of the counted time in which they were, as it was measured, basis points.
+        share_bp: u32,
+        /// How they were stopped.
+        way: StopWay,
+    },
+    /// The servers that waited were not stopped, as slices took too long.
+    WaitingNotStopped,
+    /// The run was interrupted and resumed before this step, on tables filled again.
+    Resumed,
+    /// The run was interrupted, and the server was started again on its data.
+    StartedAgain {
+        /// Whether its caches were warmed and its background work came to rest.
+        is_warmed: bool,
+    },
+    /// The server failed before and was started on tables filled again.
+    StartedOnNewData,
+    /// The base had been measured before, so there is no ratio.
+    WithoutBase,
+    /// The systems do not fit into memory together and were measured one after the other.
+    OneAfterTheOther,
+    /// MyRocks was loaded in bulk, each table by one connection.
+    BulkLoad {
+        /// Clients that loaded.
+        n_loaders: u32,
+        /// Clients of the step.
+        n_clients: u32,
+    },
+    /// An importer found a fault in a file.
+    ImportedFault {
+        /// The fault, in the importer's words.
+        text: String,
+    },
+    /// There are fewer slices than planned.
+    Incomplete {
+        /// Slices, or blocks of interleaved systems.
+        n: usize,
+        /// Slices that were planned; absent for blocks, whose number depends on the step's time.
+        n_planned: Option<usize>,
+    },
+    /// Ratios exclude blocks in which this system and the base lacked CPU time.
+    BlocksExcluded {
+        /// Blocks excluded.
+        n: usize,
+        /// All blocks.
+        n_blocks: usize,
+        /// The largest share of the CPU time wanted that a block lacked.
+        max_lacking: f64,
+    },
+    /// The rate changed within the slices, so the result depends on their length.
+    Developed {
+        /// Rate of the second half over that of the first.
+        second_half: f64,
+    },
+    /// The halves of a step of the Insert Benchmark differ.
+    Trend {
+        /// Rate of the second half over that of the first.
+        second_half: f64,
+    },
+    /// The rate of background inserts was not held.
+    SlaFailed {
+        /// The rate held.
+        rate: HeldRate,
+    },
+    /// The same of the base.
+    SlaFailedOnBase {
+        /// The rate held.
+        rate: HeldRate,
+    },
+    /// Checks of the step's work failed.
+    CheckFailed {
+        /// Their names.
+        checks: Vec<String>,
+    },
+    /// The system and the base are of different runs.
+    OtherRun,
+    /// The same, and the runs differ in what can move the result.
+    UnlikeRun {
+        /// What differs.
+        differences: Vec<String>,
+    },
+    /// The windows of the step lie at two rates.
+    TwoLevels {
+        /// The rates.
+        levels: RateLevels,
+    },
+    /// The windows lie at two rates at the same times as those of another system of the same blocks.
+    HostLevels {
+        /// The rates.
+        levels: RateLevels,
+    },
+    /// The rate or its ratio to the base drifts from the first block to the last.
+    Drift {
+        /// Rate of the last block over that of the first, where it drifts.
+        rate: Option<Estimate>,
+        /// The same of the ratio.
+        ratio: Option<Estimate>,
+    },
+    /// Stalls cost one side more than the other.
+    Stalls {
+        /// Ratio of averages.
+        average: Estimate,
+        /// Ratio of steady rates.
+        steady: Estimate,
+        /// Whether this system stalled, not the base.
+        is_own: bool,
+        /// What the host's counters say of the stalls.
+        cause: StallCause,
+    },
+    /// Background work of the server began within the step.
+    BackgroundBegan {
+        /// CPU time of threads that serve no client: the largest share of the host's, and slices that have it.
+        cpu: Option<BackgroundWork>,
+        /// Bytes written in a step that reads: the most in a slice, and slices that have it.
+        written: Option<BackgroundWork>,
+        /// All slices.
+        n_slices: usize,
+        /// Whether they are blocks of interleaved systems.
+        are_blocks: bool,
+    },
+    /// The query plan of a statement was not the same on all starts of the server.
+    PlanVaries {
+        /// The plans, the most frequent first.
+        plans: Vec<PlanOfStarts>,
+        /// The statement.
+        sql: String,
+    },
+    /// The run was interrupted and resumed.
+    RunResumed {
+        /// The slice that was stored last.
+        last: Option<LastSlice>,
+    },
+    /// The run came from an archive before it had finished, and is not resumed here.
+    UnfinishedArchive,
+    /// The run ended before its steps did.
+    RunEnded {
+        /// The error.
+        reason: String,
+    },
+    /// A system is not measured any more.
+    Excluded {
+        /// The error.
+        reason: String,
+    },
+    /// A server has other settings than before the interruption.
+    SettingsChanged {
+        /// The settings.
+        settings: Vec<ChangedSetting>,
+    },
+    /// A server's own counters cannot be read.
+    CountersMissing {
+        /// The error.
+        reason: String,
+    },
+    /// A server was killed before it answered, and was started again on new data.
+    KilledAtStart {
+        /// Failures so far and the most that are tolerated, and the error.
+        #[serde(flatten)]
+        fault: ServerFault,
+    },
+    /// A server failed, and was started again on new data.
+    ServerFailed {
+        /// Failures so far and the most that are tolerated, and the error.
+        #[serde(flatten)]
+        fault: ServerFault,
+    },
+    /// Data that an earlier attempt left are not used.
+    DataNotUsed {
+        /// The error.
+        reason: String,
+    },
+    /// A system begins on new tables, as those of another system could not be used.
+    NewTables,
+    /// A server did not stop as it should, or its guest's database could not be left.
+    NotStopped {
+        /// What happened.
+        reason: String,
+    },
+    /// A system could not be looked at before the run began.
+    NotLookedAt {
+        /// The error.
+        reason: String,
+    },
+    /// Systems differ in a setting, their sessions, their builds or their data.
+    Difference {
+        /// What differs: a setting, `tls`, `build`.
+        name: String,
+        /// How much it weighs.
+        severity: Severity,
+        /// The values, and what they can do to the result.
+        text: String,
+        /// What would make the systems equal.
+        remedy: String,
+    },
+    /// Systems of several runs are compared.
+    SeveralRuns {
+        /// How many runs.
+        n: usize,
+        /// The run of the base, by its id.
+        base: String,
+    },
+    /// Runs that are compared differ in their conditions.
+    RunsDiffer {
+        /// The conditions.
+        conditions: Vec<DifferentCondition>,
+    },
+    /// Systems that were meant to read from storage read from the page cache.
+    PageCache {
+        /// These systems.
+        systems: Vec<usize>,
+        /// Systems of the same configuration that read past the page cache.
+        past: Vec<usize>,
+    },
+    /// The kernel did not confine servers to their own files.
+    NotConfined {
+        /// The systems.
+        systems: Vec<usize>,
+        /// Why.
+        reasons: Vec<String>,
+    },
+    /// The plan slows systems down on purpose.
+    SlowedDown {
+        /// The systems, each with the share of its measured time in percent.
+        systems: Vec<OfSystem<f64>>,
+    },
+    /// The plan changes tables after they are filled.
+    TablesAltered {
+        /// The systems, each with its statements.
+        systems: Vec<OfSystem<Vec<String>>>,
+    },
+    /// Steps did other work than they should have.
+    ChecksFailed {
+        /// The checks.
+        checks: Vec<FailedCheck>,
+    },
+    /// Results were imported: one of each, so there are no intervals.
+    Imported {
+        /// The systems; empty for all of the report.
+        systems: Vec<usize>,
+        /// Files, and the tools that made them.
+        sources: Vec<ImportedSource>,
+    },
+    /// A note of an importer on its files.
+    ImportNote {
+        /// The file or folder, where several were imported.
+        source: Option<String>,
+        /// The note.
+        text: String,
+    },
+    /// Systems were measured one after the other.
+    Sequential,
+    /// Systems were interleaved.
+    Interleaved {
+        /// Length of a slice.
+        slice_ms: u32,
+        /// Steps of the Insert Benchmark among them.
+        insert_steps: Share,
+        /// Systems that rqps does not run, and so did not stop.
+        external: Vec<usize>,
+        /// Whether other servers were stopped while they waited.
+        are_stopped: bool,
+    },
+    /// How the systems of several runs were ordered.
+    OrderOfRuns {
+        /// Runs with interleaved systems, by id.
+        interleaved: Vec<String>,
+        /// Runs that measured one system after the other.
+        sequential: Vec<String>,
+    },
+    /// Each server was started once.
+    StartedOnce {
+        /// Whether servers were started again when the run was resumed.
+        was_resumed: bool,
+    },
+    /// Servers were started several times.
+    SeveralStarts {
+        /// Starts.
+        n: u32,
+        /// Whether runs have fewer.
+        is_most: bool,
+        /// Starts that ratios are of, where there are fewer so far.
+        n_so_far: Option<u32>,
+        /// By how much starts differ.
+        spread: Option<StartSpread>,
+        /// Intervals of one start alone.
+        n_without: usize,
+    },
+    /// Half-widths of the intervals of rQPS.
+    HalfWidths {
+        /// By kind of step.
+        medians: Vec<HalfWidth>,
+    },
+    /// Several intervals are 95% intervals each.
+    SeveralIntervals {
+        /// How many.
+        n: usize,
+    },
+    /// The plan sets a rate.
+    RateSet,
+    /// The host was calibrated.
+    Calibrated {
+        /// What was found.
+        found: Box<Calibrated>,
+        /// The host now, where its name is another one.
+        other_host: Option<String>,
+        /// The kernel now, where it is another one.
+        other_kernel: Option<String>,
+    },
+    /// rqps did not start these servers, so it does not see who disturbs them.
+    NotStarted {
+        /// The systems.
+        systems: Vec<usize>,
+    },
+    /// The plan limits systems differently.
+    UnequalLimits {
+        /// In CPUs.
+        cpus: bool,
+        /// In memory.
+        memory: bool,
+    },
+    /// Allocators differ with the builds.
+    UnequalAllocators {
+        /// The systems, each with its allocator.
+        systems: Vec<OfSystem<String>>,
+    },
+    /// rqps changed options of the user's configuration.
+    OptionsChanged {
+        /// The systems, each with its options.
+        systems: Vec<OfSystem<String>>,
+    },
+    /// The kernel confined servers to their own files.
+    Confined {
+        /// The walls by name, each with its systems.
+        walls: Vec<ConfinedBy>,
+        /// Whether there are servers that rqps does not run.
+        has_external: bool,
+    },
+    /// The host is a virtual machine.
+    VirtualMachine,
+    /// The run was interrupted and resumed.
+    Interrupted {
+        /// How often.
+        n: u32,
+    },
+    /// The run has not finished.
+    NotFinished {
+        /// Its status.
+        status: RunStatus,
+    },
+    /// Steps failed on a system.
+    StepsFailed {
+        /// The system.
+        system: usize,
+        /// The steps.
+        steps: Vec<String>,
+    },
+    /// Steps were not reached on a system.
+    StepsNotReached {
+        /// The system.
+        system: usize,
+        /// The steps.
+        steps: Vec<String>,
+    },
+    /// The run of a system has no such steps.
+    StepsAbsent {
+        /// The system.
+        system: usize,
+        /// Its run.
+        run: String,
+        /// The steps.
+        steps: Vec<String>,
+    },
+    /// A part of the metrics of a system was not measured.
+    MetricsMissing {
+        /// The system.
+        system: usize,
+        /// The part.
+        part: MetricsPart,
+        /// The steps; empty for all.
+        steps: Vec<String>,
+    },
+    /// Imported files lack parts.
+    NotImported {
+        /// The systems; empty for all of the report.
+        systems: Vec<usize>,
+        /// The parts, beside the CPU of server and client apart.
+        lacking: Vec<MetricsPart>,
+    },
+    /// Steps of single slices have no interval.
+    SingleSlices {
+        /// The steps.
+        steps: Vec<String>,
+    },
+    /// Steps have no ratio, as a slice finished no operation.
+    NoOperations {
+        /// The steps.
+        steps: Vec<String>,
+    },
+    /// A step that warms caches failed.
+    WarmUpFailed {
+        /// The step.
+        step: String,
+        /// The system.
+        system: usize,
+        /// The first line of the error.
+        reason: String,
+    },
+    /// Steps that only warm caches are not in the tables.
+    WarmUps {
+        /// The steps.
+        steps: Vec<String>,
+    },
+}
+
+impl WarningKind {
+    /// The names of all kinds.
+    #[must_use]
+    pub fn keys() -> &'static [&'static str] {
+        <Self as strum::VariantNames>::VARIANTS
+    }
+
+    /// Whether a result must not be used as it is.
+    #[must_use]
+    pub fn is_severe(&self) -> bool {
+        matches!(self, Self::Difference { severity: Severity::Severe, .. })
+    }
+
+    /// Its name for machines: `client-bound`. The name has a section in the reference of warnings.
+    #[must_use]
+    pub fn key(&self) -> &'static str {
+        self.into()
+    }
+}

@@ -1,0 +1,531 @@
+//! Sentences of the warnings of a whole report, with the names of its systems.
+
+use rqps_model::calibration::Floor;
+use rqps_model::warning::{
+    ConfinedBy, FailedCheck, HalfWidth, ImportedSource, MetricsPart, OfSystem, Severity, Share,
+    StartSpread, StepClass,
+};
+use rqps_model::{Calibrated, Estimate, RunStatus, Wall, WarningKind};
+
+use super::sentence;
+use crate::analysis::Analysis;
+use crate::join::condition;
+use rqps_text::number::{count, small_percent, utc};
+use rqps_text::words::{capital, clip, list, list_in_short, one_line};
+
+/// Columns that a statement is given.
+const SQL_COLUMNS: usize = 60;
+
+/// All warnings of a report in sentences.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InWords {
+    /// What makes ratios others than those of the servers alone.
+    pub severe: Vec<String>,
+    /// What else must be known before any figure is read.
+    pub others: Vec<String>,
+    /// How far the figures can be trusted.
+    pub certainty: Vec<String>,
+    /// What has no figure and why.
+    pub not_measured: Vec<String>,
+    /// What happened on the way.
+    pub happened: Vec<String>,
+}
+
+impl InWords {
+    /// Words them.
+    #[must_use]
+    pub fn of(analysis: &Analysis<'_>) -> Self {
+        let (severe, others) = analysis.warnings_by_weight();
+        Self {
+            severe: sentences(analysis, severe),
+            others: sentences(analysis, others),
+            certainty: sentences(analysis, &analysis.certainty),
+            not_measured: sentences(analysis, &analysis.not_measured),
+            happened: super::happened(analysis.run),
+        }
+    }
+
+    /// What must be known before any figure is read.
+    #[must_use]
+    pub fn before_reading(&self) -> Vec<String> {
+        self.severe.iter().chain(&self.others).cloned().collect()
+    }
+}
+
+/// The sentences of several warnings.
+pub(crate) fn sentences(analysis: &Analysis<'_>, warnings: &[WarningKind]) -> Vec<String> {
+    warnings.iter().map(|kind| of_report(analysis, kind)).collect()
+}
+
+/// One or more sentences.
+fn of_report(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
+    let labels = |systems: &[usize]| labels(analysis, systems);
+    match kind {
+        WarningKind::Difference { severity: Severity::Severe, text, .. } => {
+            format!("Severe: {text}")
+        }
+        WarningKind::Difference { text, .. } => text.clone(),
+        WarningKind::SeveralRuns { n, base } => format!(
+            "These are systems of {n} runs. A ratio over runs does not hold a drift of the host \
+             between them: its interval knows the spread within each run alone. The base is of run \
+             {base}; figures of other runs are marked."
+        ),
+        WarningKind::RunsDiffer { conditions } => {
+            let told: Vec<String> = conditions.iter().map(condition).collect();
+            format!("The runs are not alike: {}.", told.join("; "))
+        }
+        WarningKind::PageCache { systems, past } => page_cache(&labels(systems), &labels(past)),
+        WarningKind::NotConfined { systems, reasons } => {
+            let all = labels(systems);
+            let who = match all.as_slice() {
+                [one] => one.clone(),
+                all => format!("each of {}", list_in_short(all)),
+            };
+            format!(
+                "The kernel did not confine {who} to its own files: {}. Such a server can reach whatever its \
+                 user can.",
+                reasons.join("; ")
+            )
+        }
+        WarningKind::SlowedDown { systems } => {
+            let one = |OfSystem { system, fact }: &OfSystem<f64>| {
+                format!("{} for {fact}% of its measured time", analysis.label(*system))
+            };
+            let all: Vec<String> = systems.iter().map(one).collect();
+            format!(
+                "Slowed down on purpose (injected slowdown): the threads that serve the clients were stopped, of \
+                 {}.",
+                list_in_short(&all)
+            )
+        }
+        WarningKind::TablesAltered { systems } => {
+            let one = |OfSystem { system, fact }: &OfSystem<Vec<String>>| {
+                let statements: Vec<String> =
+                    fact.iter().map(|sql| clip(sql, SQL_COLUMNS)).collect();
+                format!("{} ({})", analysis.label(*system), statements.join("; "))
+            };
+            let all: Vec<String> = systems.iter().map(one).collect();
+            format!(
+                "Tables that the plan changed after they were filled (sql_after_load): those of {}.",
+                list_in_short(&all)
+            )
+        }
+        WarningKind::ChecksFailed { checks } => {
+            let one = |FailedCheck { step, system, name, found }: &FailedCheck| {
+                one_line(&format!("{step} on {}: {name}, {found}", analysis.label(*system)))
+            };
+            let all: Vec<String> = checks.iter().map(one).collect();
+            format!(
+                "Checks failed: steps did other work than they should have: {}.",
+                list_in_short(&all)
+            )
+        }
+        WarningKind::Imported { systems, sources } => imported(&labels(systems), sources),
+        WarningKind::ImportNote { source, text } => {
+            let of = source.as_ref().map_or_else(String::new, |s| format!("{}: ", one_line(s)));
+            format!("{of}{}", one_line(text))
+        }
+        WarningKind::Sequential => {
+            "The systems were measured one after the other: an interval holds the spread between \
+             the slices of one system, not the host's drift from one system to the next."
+                .to_owned()
+        }
+        WarningKind::Interleaved { slice_ms, insert_steps, external, are_stopped } => {
+            let slices = slices_in_words(*slice_ms, *insert_steps);
+            interleaved(&slices, *insert_steps, &labels(external), *are_stopped)
+        }
+        WarningKind::OrderOfRuns { interleaved, sequential } => order(interleaved, sequential),
+        WarningKind::StartedOnce { was_resumed } => {
+            let again = if *was_resumed { ", and again when the run went on" } else { "" };
+            format!(
+                "Each server was started once{again}; another start draws another memory layout, which \
+                 alone can move a figure by 1 to 2%."
+            )
+        }
+        WarningKind::SeveralStarts { n, is_most, n_so_far, spread, n_without } => {
+            let times = |n: u32| count(usize::try_from(n).unwrap_or(usize::MAX), "time");
+            let n = match n_so_far {
+                _ if *is_most => format!("up to {}", times(*n)),
+                Some(seen) => format!("{} (ratios are of {seen} so far)", times(*n)),
+                None => times(*n),
+            };
+            several_starts(&n, spread.as_ref(), *n_without)
+        }
+        WarningKind::HalfWidths { medians } => half_widths(medians),
+        WarningKind::SeveralIntervals { n } => format!(
+            "Each of the {n} intervals is a 95% interval on its own: about one in twenty \
+             misses its true value. Verdicts are adjusted for their number, intervals are not."
+        ),
+        WarningKind::RateSet => {
+            "A rate was set: QPS and their ratios say whether it was held, not what a system can \
+             do; compare response times and CPU per operation."
+                .to_owned()
+        }
+        WarningKind::Calibrated { found, other_host, other_kernel } => {
+            calibrated(found, other_host.as_deref(), other_kernel.as_deref())
+        }
+        WarningKind::NotStarted { systems } => {
+            let all = labels(systems);
+            let (its, it) = if all.len() == 1 { ("its", "it") } else { ("their", "them") };
+            format!(
+                "rqps did not start {}: {its} CPU time is not known, so other programs that disturbed {it} would \
+                 leave no warning.",
+                list_in_short(&all)
+            )
+        }
+        WarningKind::UnequalLimits { cpus, memory } => {
+            let what = [(*cpus, "CPUs"), (*memory, "memory")];
+            let what = what.iter().filter(|(is_it, _)| *is_it).map(|(_, what)| (*what).to_owned());
+            format!(
+                "The plan limits the systems' {} differently, so ratios between them hold that \
+                 difference, too.",
+                list(&what.collect::<Vec<_>>())
+            )
+        }
+        WarningKind::UnequalAllocators { systems } => {
+            let one = |OfSystem { system, fact }: &OfSystem<String>| {
+                format!("{} has {}", analysis.label(*system), one_line(fact))
+            };
+            let all: Vec<String> = systems.iter().map(one).collect();
+            format!(
+                "The allocators differ with the builds: {}; `malloc` of a plan makes them the same.",
+                list_in_short(&all)
+            )
+        }
+        WarningKind::OptionsChanged { systems } => {
+            let one = |OfSystem { system, fact }: &OfSystem<String>| {
+                format!("{} ({})", analysis.label(*system), one_line(fact))
+            };
+            let all: Vec<String> = systems.iter().map(one).collect();
+            format!("Options of your configuration that rqps changed: {}.", list_in_short(&all))
+        }
+        WarningKind::Confined { walls, has_external } => confined(analysis, walls, *has_external),
+        WarningKind::VirtualMachine => {
+            "The host is a virtual machine: its neighbours can slow it down without leaving a \
+             trace in its counters."
+                .to_owned()
+        }
+        WarningKind::Interrupted { n } => {
+            let times = count(usize::try_from(*n).unwrap_or(usize::MAX), "time");
+            format!("The run was interrupted and resumed {times}.")
+        }
+        gap => gap_in_words(analysis, gap),
+    }
+}
+
+/// What has no figure.
+fn gap_in_words(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
+    match kind {
+        WarningKind::NotFinished { status } => match status {
+            RunStatus::Finished => String::new(),
+            RunStatus::Running => "The run had not ended when it was reported.".to_owned(),
+            RunStatus::Interrupted => "The run was interrupted before its end.".to_owned(),
+            RunStatus::Failed => "An error kept the run from finishing.".to_owned(),
+        },
+        WarningKind::StepsFailed { system, steps } => {
+            format!("Failed on {}: {}.", analysis.label(*system), list_in_short(steps))
+        }
+        WarningKind::StepsNotReached { system, steps } => {
+            format!("Not reached on {}: {}.", analysis.label(*system), list_in_short(steps))
+        }
+        WarningKind::StepsAbsent { system, run, steps } => format!(
+            "Not measured on {}, as run {run} has no such step: {}.",
+            analysis.label(*system),
+            list_in_short(steps)
+        ),
+        WarningKind::MetricsMissing { system, part, steps } => {
+            let because = match part {
+                MetricsPart::ServerCpu => "the server's processes are not known to rqps",
+                MetricsPart::Storage => {
+                    "the data directory has no block device of its own that can be read"
+                }
+                _ => "a histogram is missing or cannot be read",
+            };
+            let scope = if steps.is_empty() {
+                String::new()
+            } else {
+                format!(" on {}", list_in_short(steps))
+            };
+            let (what, label) = (capital(part_name(*part)), analysis.label(*system));
+            format!("{what} of {label} was not measured{scope}: {because}.")
+        }
+        WarningKind::NotImported { systems, lacking } => {
+            let of = if systems.is_empty() {
+                "these systems".to_owned()
+            } else {
+                list_in_short(&labels(analysis, systems))
+            };
+            let mut parts = vec!["CPU of server and client apart".to_owned()];
+            parts.extend(lacking.iter().map(|part| part_name(*part).to_owned()));
+            format!("The imported files do not tell of {of}: {}.", list(&parts))
+        }
+        WarningKind::SingleSlices { steps } => format!(
+            "No interval (n=1) for {}: a ratio of single slices says nothing about its noise.",
+            list_in_short(steps)
+        ),
+        WarningKind::NoOperations { steps } => {
+            format!("No ratio where a slice finished no operation: {}.", list_in_short(steps))
+        }
+        WarningKind::WarmUpFailed { step, system, reason } => format!(
+            "{}, which warms caches, failed on {}: {reason}; what follows may have begun with \
+             colder ones.",
+            one_line(step),
+            analysis.label(*system)
+        ),
+        WarningKind::WarmUps { steps } => format!(
+            "Run and left out of the tables, because they only warm caches: {}.",
+            list_in_short(steps)
+        ),
+        other => format!("{}.", capital(&sentence(other))),
+    }
+}
+
+fn labels(analysis: &Analysis<'_>, systems: &[usize]) -> Vec<String> {
+    systems.iter().map(|&idx| one_line(analysis.label(idx))).collect()
+}
+
+fn page_cache(cached: &[String], past: &[String]) -> String {
+    let reads = |n: usize| if n == 1 { "reads" } else { "read" };
+    let them = if cached.len() == 1 { "it" } else { "them" };
+    let unlike = if past.is_empty() {
+        String::new()
+    } else {
+        format!(
+            " {} {} past the page cache, from storage: ratios between them compare memory with \
+             storage.",
+            list_in_short(past),
+            reads(past.len())
+        )
+    };
+    format!(
+        "{} {} through the page cache, which no limit bounds: what the server's own cache lacks \
+         came from memory and not from storage, so this is no IO-bound measurement. Give {them} \
+         `memory`, or direct IO.{unlike}",
+        list_in_short(cached),
+        reads(cached.len())
+    )
+}
+
+/// Imported figures, of all systems where no labels are given.
+fn imported(labels: &[String], sources: &[ImportedSource]) -> String {
+    let source = |it: &ImportedSource| format!("{} ({})", one_line(&it.source), it.tool);
+    let sources: Vec<String> = sources.iter().map(source).collect();
+    let from = if sources.is_empty() { String::new() } else { format!(" from {}", list(&sources)) };
+    let whose = if labels.is_empty() {
+        "The figures".to_owned()
+    } else {
+        format!("The figures of {}", list_in_short(labels))
+    };
+    format!(
+        "{whose} were imported{from} and not measured by rqps: one of each (n=1), so that no ratio has an \
+         interval or a verdict. How noisy the host was, and how systems differ in settings, sessions and \
+         builds, is not known."
+    )
+}
+
+/// How long the slices of an interleaved run are. Those of the Insert Benchmark are its own: rates are
+/// held by the second, and inserts are cut by their number.
+pub(crate) fn slices_in_words(slice_ms: u32, insert_steps: Share) -> String {
+    let own = "of a second, or of a part of the work where that is fixed,";
+    match insert_steps {
+        Share::None => format!("turns of {slice_ms} ms"),
+        Share::All => format!("turns {own}"),
+        Share::Some => format!("turns of {slice_ms} ms, in the Insert Benchmark {own}"),
+    }
+}
+
+fn interleaved(turns: &str, insert_steps: Share, external: &[String], are_stopped: bool) -> String {
+    let stopped = if are_stopped { " Servers that waited were stopped." } else { "" };
+    let but = if external.is_empty() {
+        String::new()
+    } else {
+        format!(
+            " Not so {}, which rqps does not run: what {} while waiting is in the others' figures.",
+            list_in_short(external),
+            if external.len() == 1 { "it did" } else { "they did" }
+        )
+    };
+    let filling = "Filling the tables came one system after the other.";
+    let indexes = "Creating indexes came one system after the other, in an order drawn at random.";
+    let alone = match insert_steps {
+        Share::None => filling.to_owned(),
+        Share::All => indexes.to_owned(),
+        Share::Some => format!("{filling} {indexes}"),
+    };
+    format!(
+        "The systems took {turns} in an order drawn at random, and an interval is that \
+         of the ratios of blocks measured in the same seconds: a host that becomes slower or faster \
+         slows or speeds all systems alike. {alone}{stopped}{but}"
+    )
+}
+
+fn order(interleaved: &[String], sequential: &[String]) -> String {
+    let said: Vec<String> = [
+        (interleaved, "the systems took turns, and intervals are of the ratios of their blocks"),
+        (sequential, "the systems were measured one after the other"),
+    ]
+    .iter()
+    .filter(|(ids, _)| !ids.is_empty())
+    .map(|(ids, how)| format!("in {} {how}", list_in_short(ids)))
+    .collect();
+    format!(
+        "Within a run: {}. Ratios of systems of different runs compare the figures of two \
+         samples (Welch's t): the host's drift from one run to the other is not in their \
+         intervals.",
+        list(&said)
+    )
+}
+
+fn several_starts(n: &str, spread: Option<&StartSpread>, n_without: usize) -> String {
+    let mut out = format!("The servers were started {n}, each time with tables filled anew");
+    match spread {
+        Some(spread) if spread.most <= 0.0 => out.push_str(
+            ", and the intervals hold what a start draws: here starts differed no more than their \
+             blocks explain.",
+        ),
+        Some(StartSpread { median, most, step }) => out.push_str(&format!(
+            ", and the intervals hold what a start draws. From start to start rQPS differed by a \
+             standard deviation of {} (median over the steps), at most {} ({step}).",
+            small_percent(*median),
+            small_percent(*most),
+        )),
+        None => out.push('.'),
+    }
+    if n_without > 0 {
+        let ratios = count(n_without, "ratio");
+        out.push_str(&format!(
+            " The intervals of {ratios} are of one start alone and do not hold that."
+        ));
+    }
+    out
+}
+
+/// `Median half-width of the intervals of rQPS: 0.9% on read steps, 2.8% on write steps.`
+fn half_widths(medians: &[HalfWidth]) -> String {
+    let one = |HalfWidth { kind, median }: &HalfWidth| {
+        let name = match kind {
+            StepClass::Reads => "read steps",
+            StepClass::Writes => "write steps",
+            StepClass::Others => "others",
+        };
+        format!("{} on {name}", small_percent(*median))
+    };
+    let all: Vec<String> = medians.iter().map(one).collect();
+    format!("Median half-width of the intervals of rQPS: {}.", list(&all))
+}
+
+/// How far a system differs from itself here, and what is seen; that the calibration was made
+/// elsewhere, where it was.
+fn calibrated(found: &Calibrated, other_host: Option<&str>, other_kernel: Option<&str>) -> String {
+    let when = utc(found.made_unix_ms);
+    let day = when.split(' ').next().unwrap_or(&when);
+    let elsewhere = [
+        other_host.map(|now| ("the host", found.host.hostname.as_str(), now)),
+        other_kernel.map(|now| ("kernel", found.host.kernel.as_str(), now)),
+    ];
+    let one = |(what, then, now)| format!("{what} {} (this is {})", one_line(then), one_line(now));
+    let elsewhere: Vec<String> = elsewhere.into_iter().flatten().map(one).collect();
+    let but = if elsewhere.is_empty() {
+        String::new()
+    } else {
+        format!(
+            " It was made on {}: calibrate anew before you trust small differences.",
+            list(&elsewhere)
+        )
+    };
+    let seen = found.visible.map_or_else(String::new, |visible| {
+        format!(
+            "; differences of {:.1}% and more are then seen four times in five on every step that \
+             was tried",
+            visible * 100.0
+        )
+    });
+    let alarms = found.false_alarms.map_or_else(String::new, |(n_found, n)| {
+        format!("; {n_found} of {n} A/A intervals did not hold 1")
+    });
+    format!(
+        "Calibrated on {day} with {} on one start of each server: A/A differs by at most {:.1}%{} after \
+         {} s on each side{seen}{alarms}.{but}",
+        one_line(&found.system),
+        found.apart * 100.0,
+        worst(found),
+        found.seconds
+    )
+}
+
+/// The step with the largest difference, and its interval.
+fn worst(found: &Calibrated) -> String {
+    let Some(Floor { step, clients, ratio, .. }) = &found.worst else { return String::new() };
+    let interval = interval(ratio);
+    format!(
+        " ({}, {}: {:.3} {interval})",
+        one_line(step),
+        count(usize::try_from(*clients).unwrap_or(usize::MAX), "client"),
+        ratio.point
+    )
+}
+
+fn interval(ratio: &Estimate) -> String {
+    match ratio.interval {
+        Some((low, high)) => format!("[{low:.3}, {high:.3}]"),
+        None => "n=1".to_owned(),
+    }
+}
+
+fn confined(analysis: &Analysis<'_>, walls: &[ConfinedBy], has_external: bool) -> String {
+    let [ConfinedBy { wall, .. }] = walls else {
+        let one = |ConfinedBy { wall, systems }: &ConfinedBy| {
+            let own: Vec<String> =
+                systems.iter().map(|&idx| analysis.label(idx).to_owned()).collect();
+            format!("{} by {}", list_in_short(&own), wall.name())
+        };
+        let all: Vec<String> = walls.iter().map(one).collect();
+        return format!("The kernel confined the servers differently: {}.", list(&all));
+    };
+    let name = wall.name();
+    let servers = if has_external { "rqps's own servers" } else { "the servers" };
+    match wall {
+        Wall::Namespaces { .. } => {
+            format!("The kernel let {servers} write to no files but their own ({name}).")
+        }
+        _ if wall.has_tcp() => {
+            format!("The kernel confined {servers} to their own files and TCP ports ({name}).")
+        }
+        _ => format!("The kernel confined {servers} to their own files ({name})."),
+    }
+}
+
+fn part_name(part: MetricsPart) -> &'static str {
+    match part {
+        MetricsPart::ServerCpu => "server CPU",
+        MetricsPart::Storage => "storage",
+        MetricsPart::ResponseTimes => "response times",
+        MetricsPart::Memory => "memory",
+        MetricsPart::PerOperation => "metrics per operation",
+        MetricsPart::Sizes => "sizes",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rqps_model::Host;
+
+    use super::*;
+
+    #[test]
+    fn another_kernel_is_told() {
+        let found = Calibrated {
+            made_unix_ms: 0,
+            host: Host { kernel: "6.1".to_owned(), ..Host::default() },
+            system: "null".to_owned(),
+            seconds: 10.0,
+            apart: 0.01,
+            worst: None,
+            visible: None,
+            false_alarms: None,
+        };
+        let told = calibrated(&found, None, Some("6.2"));
+        assert!(told.contains("It was made on kernel 6.1 (this is 6.2): calibrate"), "{told}");
+        assert!(!calibrated(&found, None, None).contains("It was made on"));
+    }
+}
