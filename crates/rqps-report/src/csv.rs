@@ -230,7 +230,7 @@ fn step_columns() -> Vec<Column> {
             CellState::Failed { reason } => words(reason),
             _ => String::new(),
         }),
-        column("footnotes", "reasons for caution, separated by semicolons", |r| {
+        column("footnotes", "warnings, separated by semicolons", |r| {
             words(&footnotes(r.analysis, r.cell).join("; "))
         }),
         column("figure_unit", "unit of the figure", |r| r.step.step.info.figure.unit().to_owned()),

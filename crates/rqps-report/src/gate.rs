@@ -7,10 +7,10 @@ pub mod json;
 mod judge;
 pub mod junit;
 pub mod markdown;
-mod marks;
 mod sentence;
 mod table;
 pub mod text;
+mod warnings;
 
 use rqps_model::{RunStatus, StepInfo};
 

@@ -98,8 +98,8 @@ pub struct Point {
     pub surroundings: Surroundings,
     /// Whether it is the base itself.
     pub is_base: bool,
-    /// Reasons for caution, by their short names: `not-settled`.
-    pub marks: Vec<String>,
+    /// Warnings, by their short names: `not-settled`.
+    pub warnings: Vec<String>,
 }
 
 /// The points of one step on systems of one kind.
@@ -222,8 +222,8 @@ impl History {
 
     /// How far this can be trusted, in sentences.
     #[must_use]
-    pub fn caveats(&self) -> Vec<String> {
-        words::caveats(self)
+    pub fn certainty(&self) -> Vec<String> {
+        words::certainty(self)
     }
 }
 
@@ -301,7 +301,7 @@ fn points(
         has_base |= is_base;
         if !is_base {
             let own = extracts.surroundings(member.run_idx);
-            cell.marks.extend(own.marks(latest.get_or_insert_with(|| own.clone())));
+            cell.warnings.extend(own.warnings(latest.get_or_insert_with(|| own.clone())));
         }
         found.push((member, extracts.point(member, value, is_base, cell)));
     }

@@ -30,9 +30,9 @@ use rqps_audit::Difference;
 use rqps_audit::{Explained, Shown, sheet};
 use rqps_text::number;
 use shape::{
-    CandidateJson, DifferencesJson, FootnoteJson, IncidentJson, MarkJson, ReportJson, ResponseJson,
-    ResultJson, RunJson, SCHEMA, SizesEndJson, SizesJson, SliceJson, StepJson, SystemJson,
-    TotalsJson, WindowsJson,
+    CandidateJson, CellWarningJson, DifferencesJson, FootnoteJson, ReportJson, ResponseJson,
+    ResultJson, RunJson, RunWarningJson, SCHEMA, SizesEndJson, SizesJson, SliceJson, StepJson,
+    SystemJson, TotalsJson, WindowsJson,
 };
 
 /// The report as indented JSON with a line break at its end.
@@ -87,7 +87,7 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
                 median_rqps: h.median,
             })
             .collect(),
-        caveats: told.certainty,
+        certainty: told.certainty,
         not_measured: told.not_measured,
         footnotes: analysis
             .footnotes
@@ -116,15 +116,15 @@ fn run<'a>(analysis: &'a Analysis<'_>) -> RunJson<'a> {
         started_unix_ms: run.started_unix_ms,
         finished_unix_ms: run.finished_unix_ms,
         n_resumed: run.n_resumed,
-        incidents: run
+        warnings: run
             .warnings
             .iter()
-            .map(|warning| IncidentJson {
+            .map(|warning| RunWarningJson {
                 at: warning.at_unix_ms.map(number::utc),
                 at_unix_ms: warning.at_unix_ms,
                 system: warning.scope.system().map(|idx| analysis.label(idx)),
                 kind: warning.kind.key(),
-                what: crate::warning::in_scope(warning),
+                text: crate::warning::in_scope(warning),
             })
             .collect(),
         n_starts: analysis.n_starts,
@@ -278,7 +278,7 @@ fn result<'a>(
             p95: w.p95,
         }),
         steady_rate: cell.steady_rate,
-        marks: marks(analysis, cell),
+        warnings: warnings(analysis, cell),
         totals: TotalsJson {
             measured_s: is_told(cell.totals.duration_ns)
                 .then(|| cell.totals.duration_ns as f64 / 1e9),
@@ -349,12 +349,12 @@ fn response_times(times: &response::ResponseTimes) -> ResponseJson {
     }
 }
 
-fn marks<'a>(analysis: &'a Analysis<'_>, cell: &'a Cell) -> Vec<MarkJson<'a>> {
+fn warnings<'a>(analysis: &'a Analysis<'_>, cell: &'a Cell) -> Vec<CellWarningJson<'a>> {
     cell.warnings
         .iter()
         .filter_map(|own| {
             let note = analysis.footnotes.get(own.footnote_idx)?;
-            Some(MarkJson { footnote: &note.letter, detail: warning::detail(own) })
+            Some(CellWarningJson { footnote: &note.letter, detail: warning::detail(own) })
         })
         .collect()
 }

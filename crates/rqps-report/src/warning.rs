@@ -38,9 +38,8 @@ pub fn meaning(kind: &WarningKind) -> String {
             "other processes, or the kernel on its own account, used this host's CPUs".to_owned()
         }
         WarningKind::BlocksExcluded { .. } => {
-            "blocks in which the hypervisor or other processes kept a fifth or more of the CPU time that was \
-             wanted from this system and the base are left out of the ratios of figures, CPU and \
-             response times".to_owned()
+            "ratios exclude blocks in which the hypervisor or other processes took a fifth or more of the CPU \
+             time that this system and the base wanted".to_owned()
         }
         WarningKind::Swapped { .. } => "the host swapped".to_owned(),
         WarningKind::Throttled { .. } => "CPUs were too hot and slowed themselves down".to_owned(),
@@ -50,9 +49,9 @@ pub fn meaning(kind: &WarningKind) -> String {
              colder within the step".to_owned()
         }
         WarningKind::Paused { .. } => {
-            "rqps or its host did not run for a part of the measured time (somebody stopped it, or the \
-             virtual machine was paused), which is in the figure; ratios of systems that took turns are \
-             without such blocks, unless they are of totals".to_owned()
+            "rqps or its host did not run for a part of the measured time: somebody stopped it, or the \
+             virtual machine was paused. The figure contains that time. Ratios of interleaved systems \
+             exclude such blocks, unless they are ratios of totals".to_owned()
         }
         WarningKind::HostSuspended { .. } => "the host was suspended".to_owned(),
         WarningKind::ClockSet { .. } => "the host's clock was set".to_owned(),
@@ -93,8 +92,8 @@ pub fn meaning(kind: &WarningKind) -> String {
             "the windows of the step lie at two rates, and the figure between them describes neither".to_owned()
         }
         WarningKind::HostLevels { .. } => {
-            "the host went at two rates, as systems that took turns were at theirs at the same times: figures lie \
-             between the two, and both sides of a ratio have the same share of each".to_owned()
+            "the host alternated between two speeds. All systems were affected equally, so ratios hold; figures \
+             lie between the two".to_owned()
         }
         WarningKind::Drift { .. } => {
             "the figure, or its ratio to the base, drifted within the step: it had not come to rest".to_owned()
@@ -112,18 +111,18 @@ pub fn meaning(kind: &WarningKind) -> String {
         }
         WarningKind::Failed { reason } | WarningKind::NotStopped { reason } => reason.clone(),
         WarningKind::MeasuredAgain => {
-            "measured once more, as rqps or its host did not run for a while: somebody stopped it, or the \
+            "measured again, as rqps or its host did not run for a while: somebody stopped it, or the \
              virtual machine was paused"
                 .to_owned()
         }
         WarningKind::WaitingNotStopped => {
-            "turns took so long that the servers that waited were not stopped".to_owned()
+            "slices took so long that the servers that waited were not stopped".to_owned()
         }
         WarningKind::Resumed => {
-            "the run was interrupted: measured on tables filled anew, without the writes before".to_owned()
+            "the run was interrupted: measured on tables filled again, without the writes before".to_owned()
         }
         WarningKind::StartedOnNewData => {
-            "the server failed before and was started anew: measured on tables filled anew, without the \
+            "the server failed before and was started again: measured on tables filled again, without the \
              writes before"
                 .to_owned()
         }
@@ -131,32 +130,32 @@ pub fn meaning(kind: &WarningKind) -> String {
             "measured without the base, which had been measured before: no ratio".to_owned()
         }
         WarningKind::OneAfterTheOther => {
-            "the systems do not fit into memory together, so that they did not take turns".to_owned()
+            "the systems do not fit into memory together and were measured one after the other".to_owned()
         }
         WarningKind::RunResumed { last } => {
-            format!("the run goes on after an interruption; {}", last_slice(last.as_ref()))
+            format!("the run was resumed after an interruption; {}", last_slice(last.as_ref()))
         }
         WarningKind::UnfinishedArchive => {
             "taken in from an archive before it had finished; it is not resumed here".to_owned()
         }
         WarningKind::RunEnded { reason } => format!("the run ended: {reason}"),
-        WarningKind::Excluded { reason } => format!("left out: {reason}"),
+        WarningKind::Excluded { reason } => format!("excluded: {reason}"),
         WarningKind::SettingsChanged { settings } => changed(settings),
         WarningKind::CountersMissing { reason } => format!(
-            "what its server counts itself cannot be read and is missing in reports: {reason}"
+            "the server's own counters cannot be read and are missing in reports: {reason}"
         ),
         WarningKind::KilledAtStart { fault: ServerFault { n, n_tolerated, reason } } => format!(
             "its server was killed before it answered ({n} of at most {n_tolerated} failures) and is \
-             started anew: {reason}"
+             started again: {reason}"
         ),
         WarningKind::ServerFailed { fault: ServerFault { n, n_tolerated, reason } } => format!(
-            "its server failed ({n} of at most {n_tolerated} times) and is started anew: {reason}"
+            "its server failed ({n} of at most {n_tolerated} times) and is started again: {reason}"
         ),
         WarningKind::DataNotUsed { reason } => {
-            format!("the data that were left are not used: {reason}")
+            format!("the data of the earlier attempt are not used: {reason}")
         }
         WarningKind::NewTables => {
-            "begins on new tables, as those of another system could not be used again".to_owned()
+            "begins on new tables, as those of another system could not be used".to_owned()
         }
         WarningKind::NotLookedAt { reason } => {
             format!("it could not be looked at beforehand: {reason}")
@@ -345,7 +344,7 @@ fn stall_cause(StallCause { taken, is_of_blocks }: &StallCause) -> String {
         TakenBy::IoWait => "storage's: waiting for it took",
     };
     let [worst, others] = if *is_of_blocks {
-        ["in the worst blocks", "in the other's turns"]
+        ["in the worst blocks", "in the other's slices"]
     } else {
         ["in the worst slices", "in the other's"]
     };
@@ -368,7 +367,7 @@ fn clock_set(by_ms: i64) -> String {
 }
 
 fn started_again(is_warmed: bool) -> &'static str {
-    if is_warmed { "brought to rest and its caches warmed anew" } else { "with cold caches" }
+    if is_warmed { "brought to rest, with warmed caches" } else { "with cold caches" }
 }
 
 /// A warning with its facts, in words without a full stop.
@@ -424,8 +423,9 @@ fn last_slice(last: Option<&LastSlice>) -> String {
         return "nothing had been measured".to_owned();
     };
     let clients = count(usize::try_from(*n_clients).unwrap_or(usize::MAX), "client");
-    let on = system.as_ref().map_or_else(|| "in turns".to_owned(), |label| format!("on {label}"));
-    format!("measured last was {step}, {clients}, {on}, until {}", utc(*until_unix_ms))
+    let on =
+        system.as_ref().map_or_else(|| "interleaved".to_owned(), |label| format!("on {label}"));
+    format!("the last slice was of {step}, {clients}, {on}, until {}", utc(*until_unix_ms))
 }
 
 /// Settings that are not what they were: `a 1 / 2, b 3 / absent`.

@@ -169,7 +169,7 @@ pub(super) fn report(
     // Lines are wrapped.
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if last.n_resumed > 0 {
-        for words in ["The run was interrupted and resumed", "goes on after an interruption"] {
+        for words in ["The run was interrupted and resumed", "was resumed after an interruption"] {
             checks.hold(flat.contains(words), || {
                 format!("the report does not say {words:?}:\n{text}")
             });

@@ -3,7 +3,7 @@
 use rqps_model::RunStatus;
 use serde::Serialize;
 
-use super::{Gate, Judged, judge, marks};
+use super::{Gate, Judged, judge, warnings};
 use crate::analysis::{Cell, StepAnalysis};
 use crate::json::{EstimateJson, estimate};
 use crate::warning::InWords;
@@ -24,7 +24,7 @@ struct GateJson<'a> {
     errors: Vec<String>,
     severe: Vec<String>,
     warnings: Vec<String>,
-    caveats: Vec<String>,
+    certainty: Vec<String>,
     n_slower: usize,
     n_sla_failed: usize,
     n_faster: usize,
@@ -73,7 +73,7 @@ pub fn render(gate: &Gate<'_>) -> String {
         errors: gate.errors(),
         warnings: told.before_reading(),
         severe: told.severe,
-        caveats: told.certainty,
+        certainty: told.certainty,
         n_slower: gate.counts().slower,
         n_sla_failed: gate.counts().sla_failed,
         n_faster: gate.counts().faster,
@@ -109,6 +109,6 @@ fn result<'g>(
         }),
         rqps: cell.rqps.as_ref().map(estimate),
         server_cpu_ratio: cell.server_cpu_ratio.as_ref().map(estimate),
-        footnotes: marks::facts(analysis, step, cell),
+        footnotes: warnings::facts(analysis, step, cell),
     }
 }

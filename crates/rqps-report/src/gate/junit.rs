@@ -4,7 +4,7 @@
 //! counts is an error. Whatever keeps the gate from a judgement is an error of the file, too: a reader
 //! of it alone must not see a pass. The form is that of the Ant task, which they all read.
 
-use super::{Gate, Judged, Outcome, judge, marks, table};
+use super::{Gate, Judged, Outcome, judge, table, warnings};
 use crate::analysis::{Cell, StepAnalysis};
 use crate::warning::InWords;
 use rqps_text::number::ratio_with_interval;
@@ -81,10 +81,10 @@ fn of_the_run(name: &str, message: &str) -> String {
     )
 }
 
-/// A step of a candidate, with its reasons for caution whatever came out.
+/// A step of a candidate, with its warnings whatever came out.
 fn test(gate: &Gate<'_>, judged: &Judged, step: &StepAnalysis<'_>, cell: &Cell) -> String {
     let analysis = gate.analysis;
-    let marks = marks::facts(analysis, step, cell);
+    let marks = warnings::facts(analysis, step, cell);
     let mut body = result(gate, &judged.outcome, cell)
         .map_or_else(String::new, |result| format!("      {result}\n"));
     if !marks.is_empty() {

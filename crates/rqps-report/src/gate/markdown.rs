@@ -1,7 +1,7 @@
 //! The gate's answer as a comment of a merge request: what needs somebody in a table, the rest folded
 //! away.
 
-use super::{Gate, Outcome, marks, table};
+use super::{Gate, Outcome, table, warnings};
 use crate::grid::escape_markdown;
 use crate::warning::InWords;
 use rqps_text::number::count;
@@ -40,7 +40,7 @@ pub fn render(gate: &Gate<'_>) -> String {
         paragraph(rest.render_markdown().trim_end());
         paragraph("</details>");
     }
-    paragraph(&list(marks::footnotes(gate).map(|(letter, text)| format!("{letter} {text}"))));
+    paragraph(&list(warnings::footnotes(gate).map(|(letter, text)| format!("{letter} {text}"))));
     paragraph(&format!(
         "rQPS: QPS of the candidate / QPS of {}; above 1 is faster. srvcpu/o: server CPU per operation \
          relative to the base. {}",

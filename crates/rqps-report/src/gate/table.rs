@@ -1,6 +1,6 @@
 //! The gate's table: one row per step and candidate; and what stands below it.
 
-use super::{Gate, Outcome, marks};
+use super::{Gate, Outcome, warnings};
 use crate::analysis::{Analysis, Cell};
 use crate::comparison;
 use crate::grid::{Grid, GridCell, Side, plain, toned};
@@ -31,7 +31,7 @@ pub(super) fn grid(gate: &Gate<'_>, wanted: impl Fn(&Outcome) -> bool) -> Grid {
             layout::interval(cell),
             layout::server_cpu(cell),
             verdict(cell, &judged.outcome),
-            plain(marks::letters(analysis, step, cell)),
+            plain(warnings::letters(analysis, step, cell)),
         ]);
     }
     grid
@@ -96,7 +96,7 @@ pub(super) fn legend(gate: &Gate<'_>) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if marks::has_base_marks(gate) {
+    if warnings::has_base_warnings(gate) {
         out.push(format!(
             "letters in brackets: on the base {}.",
             one_line(gate.analysis.base_label())

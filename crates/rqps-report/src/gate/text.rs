@@ -1,6 +1,6 @@
 //! The gate's answer for a terminal or the log of a CI job.
 
-use super::{Gate, marks, table};
+use super::{Gate, table, warnings};
 use crate::tone::Tone;
 use crate::warning::InWords;
 use rqps_text::words::{one_line, wrap};
@@ -27,7 +27,7 @@ pub fn render(gate: &Gate<'_>, colour: bool, width: usize) -> String {
     for reason in table::reasons(gate) {
         out.push_str(&line("- ", &reason));
     }
-    for (letter, text) in marks::footnotes(gate) {
+    for (letter, text) in warnings::footnotes(gate) {
         out.push_str(&line(&format!("{letter}  "), &text));
     }
     for text in table::legend(gate) {

@@ -1,4 +1,4 @@
-//! What a history needs of runs: a value and its marks per step, system and base.
+//! What a history needs of runs: a value and its warnings per step, system and base.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ pub(super) struct Extract {
     /// Starts of the servers that it rests on.
     pub(super) starts: u32,
     /// Short names of its footnotes and, of a ratio, of the base's.
-    pub(super) marks: Vec<String>,
+    pub(super) warnings: Vec<String>,
 }
 
 /// What a step was measured under.
@@ -176,7 +176,7 @@ impl Extracts {
             starts: extract.starts,
             surroundings: self.surroundings[member.run_idx].clone(),
             is_base,
-            marks: extract.marks,
+            warnings: extract.warnings,
         }
     }
 }
@@ -205,14 +205,14 @@ fn values(run: &mut Run, base: Option<usize>) -> Values {
     values
 }
 
-/// A system against the base, whose reasons for caution are the ratio's as well.
+/// A system against the base, whose warnings are the ratio's as well.
 fn ratio(analysis: &Analysis<'_>, step: &StepAnalysis<'_>, base_idx: usize, idx: usize) -> Extract {
     let (base, cell) = (&step.cells[base_idx], &step.cells[idx]);
-    let mut marks = keys(cell);
+    let mut warnings = keys(cell);
     if base_idx != idx {
-        marks.extend(keys(base).iter().map(|key| format!("{key}-on-base")));
+        warnings.extend(keys(base).iter().map(|key| format!("{key}-on-base")));
         if analysis.run.imported.is_none() && !analysis.run.schedule.is_interleaved() {
-            marks.push(SEQUENTIAL.to_owned());
+            warnings.push(SEQUENTIAL.to_owned());
         }
     }
     let because = || match Unfit::of(base).or_else(|| Unfit::of(cell)) {
@@ -228,7 +228,7 @@ fn ratio(analysis: &Analysis<'_>, step: &StepAnalysis<'_>, base_idx: usize, idx:
         value: value.ok_or_else(because),
         uncertainty: found.and_then(|found| Uncertainty::of_ratio(&found)),
         starts: found.map_or(1, |found| found.starts),
-        marks,
+        warnings,
     }
 }
 
@@ -244,7 +244,7 @@ fn figure(analysis: &Analysis<'_>, cell: &Cell) -> Extract {
         value: cell.figure.filter(|figure| is_fit && is_usable(figure, cell)).ok_or_else(because),
         uncertainty: cell.figure.and_then(|figure| Uncertainty::of_figure(&figure)),
         starts: analysis.n_starts,
-        marks: keys(cell),
+        warnings: keys(cell),
     }
 }
 

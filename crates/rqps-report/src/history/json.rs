@@ -19,7 +19,7 @@ struct HistoryJson<'a> {
     changes: Vec<&'a str>,
     series: Vec<SeriesJson<'a>>,
     left_out: Vec<LeftOutJson<'a>>,
-    caveats: Vec<String>,
+    certainty: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -47,7 +47,7 @@ struct PointJson<'a> {
     starts: u32,
     schedule: &'a str,
     kernel: &'a str,
-    caution: &'a [String],
+    warnings: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -82,7 +82,7 @@ pub fn render(history: &History) -> String {
             .iter()
             .map(|l| LeftOutJson { run: &l.run_id, what: &l.what, because: &l.because })
             .collect(),
-        caveats: history.caveats(),
+        certainty: history.certainty(),
     };
     // The shape has text keys only and no type whose serialisation can fail.
     let mut out = serde_json::to_string_pretty(&answer).unwrap_or_default();
@@ -117,7 +117,7 @@ fn series(series: &Series) -> SeriesJson<'_> {
                 starts: p.starts,
                 schedule: &p.surroundings.schedule,
                 kernel: &p.surroundings.kernel,
-                caution: &p.marks,
+                warnings: &p.warnings,
             })
             .collect(),
         changes: series

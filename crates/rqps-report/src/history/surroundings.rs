@@ -76,8 +76,8 @@ impl Surroundings {
             .map(|((name, own), (_, other))| (name, [own, other]))
     }
 
-    /// Short names of what is not as in `latest`, as reasons for caution: `other-kernel`.
-    pub(super) fn marks(&self, latest: &Self) -> Vec<String> {
+    /// Short names of what is not as in `latest`, as warnings: `other-kernel`.
+    pub(super) fn warnings(&self, latest: &Self) -> Vec<String> {
         self.unlike(latest).map(|(name, _)| format!("other-{name}")).collect()
     }
 

@@ -25,10 +25,10 @@ pub fn render(history: &History, colour: bool, width: usize) -> String {
         title(&mut out, &heading(series));
         out.push_str(&grid(series).fitted(width).render_text(colour));
     }
-    let caveats = history.caveats();
+    let certainty = history.certainty();
     out.push('\n');
     title(&mut out, "How sure this is");
-    list(&mut out, &caveats.iter().map(String::as_str).collect::<Vec<_>>(), width);
+    list(&mut out, &certainty.iter().map(String::as_str).collect::<Vec<_>>(), width);
     if !history.left_out.is_empty() {
         out.push('\n');
         title(&mut out, "Left out");
@@ -101,7 +101,7 @@ fn grid(series: &Series) -> Grid {
         ("version", Side::Left),
         ("system", Side::Left),
         ("run", Side::Left),
-        ("caution", Side::Left),
+        ("warnings", Side::Left),
     ]);
     let labels: Vec<&str> = series.points.iter().map(|point| point.label.as_str()).collect();
     let labels = shorten_apart(&labels, NAME_COLUMNS);
@@ -116,7 +116,7 @@ fn grid(series: &Series) -> Grid {
             plain(&point.server),
             plain(if is_ambiguous(series, at) { labels[at].clone() } else { String::new() }),
             plain(&runs[at]),
-            plain(clip(&point.marks.join(" "), NAME_COLUMNS)),
+            plain(clip(&point.warnings.join(" "), NAME_COLUMNS)),
         ]);
     }
     grid

@@ -44,7 +44,7 @@ fn holds_the_host(series: &Series, at: usize) -> bool {
 }
 
 fn is_sequential(point: &Point) -> bool {
-    point.marks.iter().any(|mark| mark == SEQUENTIAL)
+    point.warnings.iter().any(|mark| mark == SEQUENTIAL)
 }
 
 /// `slower 8% [6, 10]`, for tables and charts.
@@ -92,7 +92,7 @@ fn place(points: &[Point], at: usize, order: Order) -> String {
 }
 
 /// How far a history can be trusted.
-pub(super) fn caveats(history: &History) -> Vec<String> {
+pub(super) fn certainty(history: &History) -> Vec<String> {
     let series = &history.series;
     let n = series.len();
     let points = || series.iter().flat_map(|s| &s.points);
@@ -117,7 +117,7 @@ pub(super) fn caveats(history: &History) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if points().any(|point| point.marks.iter().any(|mark| mark.starts_with("other-"))) {
+    if points().any(|point| point.warnings.iter().any(|mark| mark.starts_with("other-"))) {
         out.push(
             "Points marked other-kernel and so on were measured under other conditions than the \
              latest; a change between points that differ in them says so and may be theirs."

@@ -122,7 +122,7 @@ fn table(series: &Series) -> Markup {
                             td { (outside(&point.label)) }
                             td { (number::utc(point.started_unix_ms)) }
                             td { (outside(&point.run_id)) }
-                            td { (point.marks.join(", ")) }
+                            td { (point.warnings.join(", ")) }
                         }
                     }
                 }
@@ -138,7 +138,7 @@ fn reading(history: &History) -> Markup {
             h2 #reading-title { "How to read it" }
             p {
                 "A dot is a measurement, its whisker the 95% interval; one that ends at the edge goes on. A "
-                "ring is the base; what has a reason for caution is grey. Thin lines "
+                "ring is the base; what has a warning is grey. Thin lines "
                 "are levels, the geometric means between changes; a dashed line is a change, with the "
                 "ratio of the levels beside it as loss or gain in percent and its 95% interval. The "
                 "axis does not begin at 0. Points stand at equal distances, whatever lies between them."
@@ -151,7 +151,7 @@ fn reading(history: &History) -> Markup {
                 "."
             }
             h3 { "How sure this is" }
-            ul.sentences { @for text in history.caveats() { li { (outside(&text)) } } }
+            ul.sentences { @for text in history.certainty() { li { (outside(&text)) } } }
         }
     }
 }

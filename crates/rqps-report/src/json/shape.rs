@@ -40,7 +40,7 @@ pub(super) struct ReportJson<'a> {
     pub(super) sizes: Vec<SizesJson<'a>>,
     pub(super) differences: DifferencesJson<'a>,
     pub(super) candidates: Vec<CandidateJson<'a>>,
-    pub(super) caveats: Vec<String>,
+    pub(super) certainty: Vec<String>,
     pub(super) not_measured: Vec<String>,
     pub(super) footnotes: Vec<FootnoteJson<'a>>,
     /// Only of runs with steps of the Insert Benchmark.
@@ -61,7 +61,7 @@ pub(super) struct RunJson<'a> {
     pub(super) started_unix_ms: i64,
     pub(super) finished_unix_ms: Option<i64>,
     pub(super) n_resumed: u32,
-    pub(super) incidents: Vec<IncidentJson<'a>>,
+    pub(super) warnings: Vec<RunWarningJson<'a>>,
     pub(super) n_starts: u32,
     pub(super) command_line: String,
     pub(super) plan: &'a str,
@@ -75,12 +75,12 @@ pub(super) struct RunJson<'a> {
 }
 
 #[derive(Serialize)]
-pub(super) struct IncidentJson<'a> {
+pub(super) struct RunWarningJson<'a> {
     pub(super) at: Option<String>,
     pub(super) at_unix_ms: Option<i64>,
     pub(super) system: Option<&'a str>,
     pub(super) kind: &'static str,
-    pub(super) what: String,
+    pub(super) text: String,
 }
 
 #[derive(Serialize)]
@@ -213,7 +213,7 @@ pub(super) struct ResultJson<'a> {
     pub(super) lateness: Option<LatenessJson>,
     pub(super) windows: Option<WindowsJson>,
     pub(super) steady_rate: Option<f64>,
-    pub(super) marks: Vec<MarkJson<'a>>,
+    pub(super) warnings: Vec<CellWarningJson<'a>>,
     pub(super) totals: TotalsJson,
     pub(super) database_bytes: Option<u64>,
     pub(super) data_dir_bytes: Option<u64>,
@@ -263,7 +263,7 @@ pub(super) struct WindowsJson {
 }
 
 #[derive(Serialize)]
-pub(super) struct MarkJson<'a> {
+pub(super) struct CellWarningJson<'a> {
     pub(super) footnote: &'a str,
     pub(super) detail: String,
 }

@@ -72,7 +72,7 @@ fn of_report(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
         ),
         WarningKind::RunsDiffer { conditions } => {
             let told: Vec<String> = conditions.iter().map(condition).collect();
-            format!("The runs are not alike: {}.", told.join("; "))
+            format!("The runs differ in their conditions: {}.", told.join("; "))
         }
         WarningKind::PageCache { systems, past } => page_cache(&labels(systems), &labels(past)),
         WarningKind::NotConfined { systems, reasons } => {
@@ -136,7 +136,7 @@ fn of_report(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
         }
         WarningKind::OrderOfRuns { interleaved, sequential } => order(interleaved, sequential),
         WarningKind::StartedOnce { was_resumed } => {
-            let again = if *was_resumed { ", and again when the run went on" } else { "" };
+            let again = if *was_resumed { ", and again when the run was resumed" } else { "" };
             format!(
                 "Each server was started once{again}; another start draws another memory layout, which \
                  alone can move a figure by 1 to 2%."
@@ -273,7 +273,7 @@ fn gap_in_words(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
             analysis.label(*system)
         ),
         WarningKind::WarmUps { steps } => format!(
-            "Run and left out of the tables, because they only warm caches: {}.",
+            "Run and not in the tables, because they only warm caches: {}.",
             list_in_short(steps)
         ),
         other => format!("{}.", capital(&sentence(other))),
@@ -326,42 +326,51 @@ fn imported(labels: &[String], sources: &[ImportedSource]) -> String {
 /// How long the slices of an interleaved run are. Those of the Insert Benchmark are its own: rates are
 /// held by the second, and inserts are cut by their number.
 pub(crate) fn slices_in_words(slice_ms: u32, insert_steps: Share) -> String {
-    let own = "of a second, or of a part of the work where that is fixed,";
+    let own = "a second, or of a part of the work where that is fixed";
     match insert_steps {
-        Share::None => format!("turns of {slice_ms} ms"),
-        Share::All => format!("turns {own}"),
-        Share::Some => format!("turns of {slice_ms} ms, in the Insert Benchmark {own}"),
+        Share::None => format!("slices of {slice_ms} ms"),
+        Share::All => format!("slices of {own}"),
+        Share::Some => format!("slices of {slice_ms} ms, in the Insert Benchmark of {own}"),
     }
 }
 
-fn interleaved(turns: &str, insert_steps: Share, external: &[String], are_stopped: bool) -> String {
+fn interleaved(
+    slices: &str,
+    insert_steps: Share,
+    external: &[String],
+    are_stopped: bool,
+) -> String {
     let stopped = if are_stopped { " Servers that waited were stopped." } else { "" };
     let but = if external.is_empty() {
         String::new()
     } else {
         format!(
-            " Not so {}, which rqps does not run: what {} while waiting is in the others' figures.",
+            " rqps does not run {} and did not stop {}: what {} while waiting is in the others' figures.",
             list_in_short(external),
+            if external.len() == 1 { "it" } else { "them" },
             if external.len() == 1 { "it did" } else { "they did" }
         )
     };
-    let filling = "Filling the tables came one system after the other.";
-    let indexes = "Creating indexes came one system after the other, in an order drawn at random.";
+    let filling = "Tables were filled one system after the other.";
+    let indexes = "Indexes were created one system after the other, in random order.";
     let alone = match insert_steps {
         Share::None => filling.to_owned(),
         Share::All => indexes.to_owned(),
         Share::Some => format!("{filling} {indexes}"),
     };
     format!(
-        "The systems took {turns} in an order drawn at random, and an interval is that \
-         of the ratios of blocks measured in the same seconds: a host that becomes slower or faster \
-         slows or speeds all systems alike. {alone}{stopped}{but}"
+        "The systems were interleaved: {slices}, in random order. An interval is that of the ratios \
+         of blocks measured in the same seconds, so a host that becomes slower or faster affects all \
+         systems equally. {alone}{stopped}{but}"
     )
 }
 
 fn order(interleaved: &[String], sequential: &[String]) -> String {
     let said: Vec<String> = [
-        (interleaved, "the systems took turns, and intervals are of the ratios of their blocks"),
+        (
+            interleaved,
+            "the systems were interleaved, and intervals are those of the ratios of their blocks",
+        ),
         (sequential, "the systems were measured one after the other"),
     ]
     .iter()
@@ -377,7 +386,7 @@ fn order(interleaved: &[String], sequential: &[String]) -> String {
 }
 
 fn several_starts(n: &str, spread: Option<&StartSpread>, n_without: usize) -> String {
-    let mut out = format!("The servers were started {n}, each time with tables filled anew");
+    let mut out = format!("The servers were started {n}, each time with tables filled again");
     match spread {
         Some(spread) if spread.most <= 0.0 => out.push_str(
             ", and the intervals hold what a start draws: here starts differed no more than their \
@@ -429,7 +438,7 @@ fn calibrated(found: &Calibrated, other_host: Option<&str>, other_kernel: Option
         String::new()
     } else {
         format!(
-            " It was made on {}: calibrate anew before you trust small differences.",
+            " It was made on {}: calibrate again before you trust small differences.",
             list(&elsewhere)
         )
     };

@@ -230,7 +230,7 @@ fn read_ahead_is_compared_where_it_is_known() {
     };
     let unlike = joined([Some(128), None, Some(8192)]);
     let analysis = Analysis::of_joined(&unlike, 0.05);
-    let said = "not alike: read-ahead 128 KB in 20261121-203015-demo, unknown in \
+    let said = "differ in their conditions: read-ahead 128 KB in 20261121-203015-demo, unknown in \
                 20261123-080000-demo, 8192 KB in 20261124-080000-demo.";
     assert!(
         InWords::of(&analysis).before_reading().iter().any(|text| text.contains(said)),
@@ -431,12 +431,12 @@ fn what_happened_to_either_run_is_told_with_its_own_systems() {
     let labels = [1, 2].map(|idx| analysis.label(idx));
     let told = [
         format!(
-            "1970-01-01 00:00:05 UTC, {}: its server failed (1 of at most 3 times) and is started anew: killed the \
+            "1970-01-01 00:00:05 UTC, {}: its server failed (1 of at most 3 times) and is started again: killed the \
              end of its log",
             labels[0]
         ),
         format!(
-            "1970-01-01 00:00:05 UTC, {}: begins on new tables, as those of another system could not be used again",
+            "1970-01-01 00:00:05 UTC, {}: begins on new tables, as those of another system could not be used",
             labels[1]
         ),
         format!("1970-01-01 00:00:05 UTC, run {id}: the run ended: full"),

@@ -202,12 +202,14 @@ fn runs_in_turns_say_what_their_intervals_hold() {
     let mut run = in_turns();
     let caveat = |run: &rqps_model::Run| InWords::of(&Analysis::of(run, 0.05)).certainty[0].clone();
     let text = caveat(&run);
-    assert!(text.contains("took turns of 100 ms") && text.contains("that waited were stopped"));
+    assert!(
+        text.contains("interleaved: slices of 100 ms") && text.contains("that waited were stopped")
+    );
     assert!(!text.contains("does not run"), "{text}");
     let dsn = "mysql://bench@db2/test".to_owned();
     run.systems[1].spec.source = rqps_model::SystemSource::External { dsn };
     let text = caveat(&run);
-    assert!(text.contains("Not so my8033.small, which rqps does not run"), "{text}");
+    assert!(text.contains("rqps does not run my8033.small and did not stop it"), "{text}");
     run.steps[0].systems[0].outcome = rqps_model::StepOutcome::Pending;
     let analysis = Analysis::of(&run, 0.05);
     assert_eq!(

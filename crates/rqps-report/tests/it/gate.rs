@@ -220,7 +220,7 @@ fn outcomes(run: &Run, allow_unfinished: bool) -> (Passage, Vec<Outcome>) {
 
 /// A base that swapped is slower than it is, and the ratio looks better than it is.
 #[test]
-fn reasons_for_caution_with_the_base_are_those_of_the_ratio() {
+fn warnings_with_the_base_are_those_of_the_ratio() {
     let mut run = sound();
     run.steps.truncate(1);
     run.steps[0].systems[0].slices[1].warnings.push(WarningKind::Swapped { pages: 70 });

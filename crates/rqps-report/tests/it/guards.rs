@@ -1,4 +1,4 @@
-//! Reasons for caution that are seen in the blocks of a step: levels, drift, stalls; percentiles that
+//! Warnings that are seen in the blocks of a step: levels, drift, stalls; percentiles that
 //! blocks cannot carry.
 
 use rqps_model::{Run, Schedule, Slice, StepKind, StepOutcome, WarningKind};

@@ -171,7 +171,7 @@ fn without_a_common_base_points_are_figures_of_one_host() {
     assert!(one.left_out[0].because.contains("bench1, 8 x AMD"), "{:?}", one.left_out);
     let all = History::of(runs, Choice { all_hosts: true, ..choice() }).unwrap();
     assert_eq!((all.series[0].points.len(), &all.host), (6, &None));
-    assert!(all.caveats().iter().any(|c| c.contains("several hosts")));
+    assert!(all.certainty().iter().any(|c| c.contains("several hosts")));
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn points_without_intervals_need_many() {
     };
     let (few, many) = (of(4), of(20));
     assert!(few.sentences().is_empty(), "{:?}", few.sentences());
-    assert!(few.caveats().iter().any(|c| c.contains("too few to tell")));
+    assert!(few.certainty().iter().any(|c| c.contains("too few to tell")));
     assert_eq!(many.series[0].method.key(), "e-divisive");
     assert_eq!(many.series[0].changes[0].at, 10, "{:?}", many.sentences());
 }
@@ -280,8 +280,8 @@ fn what_a_start_draws_is_no_change() {
     };
     let said = |runs: Vec<Run>, order: Order| {
         let history = History::of(runs, Choice { order: Some(order), ..choice() }).unwrap();
-        let starts = history.caveats().iter().any(|c| c.contains("a standard deviation of 1.5%"));
-        assert!(starts, "{:?}", history.caveats());
+        let starts = history.certainty().iter().any(|c| c.contains("a standard deviation of 1.5%"));
+        assert!(starts, "{:?}", history.certainty());
         history.sentences().into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
     let nights = |last: f64| vec![of("11.4.5", 0, 1.0), of("11.4.5", 1, last)];
@@ -310,7 +310,7 @@ fn starts_that_were_measured_need_no_assumption() {
     assert_eq!((point.starts, point.value.n), (3, 18));
     assert!((known.df - 2.0).abs() < 1e-9, "{known:?}");
     assert_eq!(point.surroundings.schedule, "turns of 100 ms, 3 starts");
-    assert!(history.caveats().iter().any(|c| c.contains("intervals hold what a start draws")));
+    assert!(history.certainty().iter().any(|c| c.contains("intervals hold what a start draws")));
 }
 
 #[test]
@@ -326,7 +326,8 @@ fn a_change_with_another_kernel_or_schedule_says_so() {
         let by_time = Choice { order: Some(Order::Time), ..choice() };
         let history = History::of(runs, by_time).unwrap();
         assert_eq!(history.series[0].points.len(), 8, "{:?}", history.left_out);
-        let marks = history.series[0].points.iter().map(|p| p.marks.join(" ")).collect::<Vec<_>>();
+        let marks =
+            history.series[0].points.iter().map(|p| p.warnings.join(" ")).collect::<Vec<_>>();
         (history.sentences()[0].to_owned(), marks)
     };
     let (calm, marks) = said(&|_| {});
@@ -388,7 +389,7 @@ fn a_system_with_a_injected_slowdown_is_another() {
 }
 
 #[test]
-fn reasons_for_caution_with_the_base_are_those_of_the_point() {
+fn warnings_with_the_base_are_those_of_the_point() {
     let mut runs = versions();
     runs[4].steps[0].systems[0].slices[2]
         .warnings
@@ -397,8 +398,8 @@ fn reasons_for_caution_with_the_base_are_those_of_the_point() {
     let marked: Vec<(&str, String)> = history.series[0]
         .points
         .iter()
-        .filter(|point| !point.marks.is_empty())
-        .map(|point| (point.server.as_str(), point.marks.join(" ")))
+        .filter(|point| !point.warnings.is_empty())
+        .map(|point| (point.server.as_str(), point.warnings.join(" ")))
         .collect();
     let wanted = [("MariaDB 10.1.23", "swapped"), ("MariaDB 10.11.4", "swapped-on-base")];
     assert_eq!(marked, wanted.map(|(server, mark)| (server, mark.to_owned())));
@@ -476,6 +477,6 @@ fn figures_need_two_on_each_side() {
         |days: std::ops::Range<i64>| History::of(days.map(nightly).collect(), choice()).unwrap();
     let three = of(1..4);
     assert!(three.sentences().is_empty(), "{:?}", three.sentences());
-    assert!(three.caveats().iter().any(|c| c.contains("fewer than 4 figures")));
+    assert!(three.certainty().iter().any(|c| c.contains("fewer than 4 figures")));
     assert_eq!(of(0..4).sentences().len(), 1);
 }

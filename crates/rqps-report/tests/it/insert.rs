@@ -219,8 +219,11 @@ fn blocks_run_on_as_one_series() {
     let flow = cell.insert.as_ref().unwrap().flow(Role::Query).unwrap();
     assert_eq!((flow.seconds.len(), flow.seconds[0].len()), (1, 30));
     let caveat = &InWords::of(&analysis).certainty[0];
-    assert!(caveat.starts_with("The systems took turns of a second, or of a part"), "{caveat}");
-    let indexes = "Creating indexes came one system after the other, in an order drawn at random.";
+    assert!(
+        caveat.starts_with("The systems were interleaved: slices of a second, or of a part"),
+        "{caveat}"
+    );
+    let indexes = "Indexes were created one system after the other, in random order.";
     assert!(caveat.contains(indexes), "{caveat}");
 }
 

@@ -204,7 +204,7 @@ fn starts_of_the_servers_are_joined_and_decide_the_interval() {
     assert!((low.ln() + 0.1 + half).abs() < 1e-4 && (high.ln() + 0.1 - half).abs() < 1e-4);
     assert!((rqps.start_sd.unwrap() - 0.02).abs() < 1e-3);
     let text = full(&analysis);
-    let told = "The servers were started 3 times, each time with tables filled anew";
+    let told = "The servers were started 3 times, each time with tables filled again";
     assert!(
         InWords::of(&analysis).certainty.iter().any(|c| c.starts_with(told)),
         "{:?}",

@@ -19,7 +19,7 @@ const STOPPED_AT_MOST: Duration = Duration::from_secs(20);
 const BREATH: Duration = Duration::from_millis(20);
 
 /// What is said where a turn took so long that servers had to go on while they waited.
-pub(crate) const RAN_ON: &str = "turns took so long that the servers that waited were not stopped";
+pub(crate) const RAN_ON: &str = "slices took so long that the servers that waited were not stopped";
 
 /// How a server is stopped; absent for one that is not ours to stop.
 pub(crate) type Brake = Option<(Freezer, Signal)>;

@@ -115,7 +115,7 @@ fn data_that_are_not_sound_are_filled_anew() {
         running.signal(Signal::SIGKILL);
         let said = running.finish();
         bench.await_no_process(&id);
-        let why = "the data that were left are not used: what is left in ";
+        let why = "the data of the earlier attempt are not used: what is left in ";
         assert!(said.stderr.contains(why), "{}", said.stderr);
         assert!(said.stderr.contains("the host went down while its server ran"), "{}", said.stderr);
         // Once more, and on these it goes on.

@@ -130,7 +130,7 @@ fn a_real_server_that_dies_costs_its_step_and_the_run_goes_on() {
 /// The server of the first of two systems was killed in a step.
 fn check_death(bench: &Bench, said: &Said, mode: &str) {
     assert_eq!(said.code(), 2, "{mode}: {}", said.stderr);
-    let words = "its server failed (1 of at most 3 times) and is started anew: ";
+    let words = "its server failed (1 of at most 3 times) and is started again: ";
     assert_eq!(said.stderr.matches(words).count(), 1, "{mode}: {}", said.stderr);
     assert!(said.stderr.contains("rqps: error: 1 step failed: "), "{}", said.stderr);
     let run = bench.latest();
@@ -185,7 +185,7 @@ fn what_no_step_tells_stands_in_the_report() {
     let [(Some(0), what)] = &warnings(&run)[..] else { panic!("{}", run["warnings"]) };
     assert!(what.starts_with("server-failed 1: "), "{what}");
     let json = bench.json(&["report", "--format", "json"]);
-    assert_eq!(json["run"]["incidents"][0]["system"], "a");
+    assert_eq!(json["run"]["warnings"][0]["system"], "a");
     for format in ["terminal", "markdown"] {
         let report = bench.output(&["report", "--format", format]);
         assert!(report.contains("What happened on the way"), "{format}: {report}");
@@ -207,7 +207,7 @@ fn a_server_that_fails_again_and_again_is_taken_out_and_the_others_are_measured(
         let words = format!("its server failed ({n} of at most 3 times)");
         assert!(said.stderr.contains(&words), "{}", said.stderr);
     }
-    assert!(said.stderr.contains("b: left out: "), "{}", said.stderr);
+    assert!(said.stderr.contains("b: excluded: "), "{}", said.stderr);
     assert_eq!(said.code(), 2, "{}", said.stderr);
     assert!(said.stderr.contains("b is taken out of the run after 3 failures"), "{}", said.stderr);
     assert!(said.stderr.contains("1 of 3 systems not measured in all steps"), "{}", said.stderr);
@@ -249,11 +249,11 @@ fn a_server_that_does_not_start_at_first_is_left_out_and_measured_alone_later() 
     fs::rename(&initdb, &away).unwrap();
     let said = bench.run(&["run", "plan.toml", "--no-html"]);
     assert_eq!(said.code(), 2, "{}", said.stderr);
-    assert!(said.stderr.contains("b: left out: start b: "), "{}", said.stderr);
+    assert!(said.stderr.contains("b: excluded: start b: "), "{}", said.stderr);
     let summary = "1 of 3 systems not measured in all steps";
     assert!(said.stderr.contains(summary), "{}", said.stderr);
     let text = bench.output(&["report"]);
-    assert!(text.contains("b: left out: start b: "), "{text}");
+    assert!(text.contains("b: excluded: start b: "), "{text}");
     let run = bench.latest();
     let id = run["id"].as_str().unwrap().to_owned();
     let outcomes = |run: &Value, step: usize| {
@@ -292,7 +292,7 @@ fn a_server_that_does_not_start_again_is_left_out_and_the_others_are_measured() 
     // All are up, and something is measured.
     running.await_line("update-index");
     fs::remove_file(programs.join("initdb")).unwrap();
-    running.await_line("b: left out: ");
+    running.await_line("b: excluded: ");
     let said = running.finish();
     assert_eq!(said.code(), 2, "{}", said.stderr);
     let summary = "1 of 3 systems not measured in all steps";
@@ -307,7 +307,7 @@ fn a_server_that_does_not_start_again_is_left_out_and_the_others_are_measured() 
         assert_eq!([0, 1, 2].map(|i| outcome(step, i)), ["done", of_b, "done"], "{step}");
     }
     let text = bench.output(&["report"]);
-    assert!(text.contains("b: left out: start b: "), "{text}");
+    assert!(text.contains("b: excluded: start b: "), "{text}");
     bench.assert_tidy(&id);
 }
 

@@ -163,7 +163,7 @@ fn a_full_disk_of_a_server_costs_its_step_and_the_run_goes_on() {
     running.await_line("rows/s");
     // What fills the disk goes with the data: the server is started anew a moment after it has failed.
     fill(&bench.path(&format!("rqps-results/data/{id}-0")));
-    running.await_line("its server failed (1 of at most 3 times) and is started anew: ");
+    running.await_line("its server failed (1 of at most 3 times) and is started again: ");
     let said = running.finish();
     assert_eq!(said.code(), 2, "{}", said.stderr);
     assert!(said.stderr.contains("rqps: error: 1 step failed: "), "{}", said.stderr);

@@ -69,7 +69,7 @@ fn systems_take_turns() {
     }
     assert!(said.stdout.contains("again"), "{}", said.stdout);
     let text = bench.output(&["report"]);
-    assert!(text.contains("The systems took turns of 20 ms"), "{text}");
+    assert!(text.contains("The systems were interleaved: slices of 20 ms"), "{text}");
     assert_follows_schema(&bench.json(&["report", "--format", "json"]));
     bench.output(&["report", "--format", "html", "-o", "page.html"]);
     let page = fs::read_to_string(bench.path("page.html")).unwrap();
@@ -121,7 +121,7 @@ fn one_that_does_not_start_is_left_out_and_the_others_take_turns() {
     for n_resumed in [0, 1] {
         let said = bench.run(&["run", "plan.toml"]);
         assert_eq!(said.code(), 2, "{}", said.stderr);
-        assert!(said.stderr.contains("s1: left out: start s1: open a connection"));
+        assert!(said.stderr.contains("s1: excluded: start s1: open a connection"));
         assert!(said.stderr.contains("1 of 3 systems not measured in all steps:"));
         let run = bench.latest();
         assert_eq!((&run["status"], &run["n_resumed"]), (&"failed".into(), &n_resumed.into()));
@@ -131,7 +131,7 @@ fn one_that_does_not_start_is_left_out_and_the_others_take_turns() {
         }
     }
     let report = bench.output(&["report"]);
-    assert!(report.contains("s1: left out: start s1: "), "{report}");
+    assert!(report.contains("s1: excluded: start s1: "), "{report}");
     // Without the base, or with the base alone, nothing is compared.
     let ends = [
         (0, 3, "the run ends without s0, which is its base: start s0: open a connection"),

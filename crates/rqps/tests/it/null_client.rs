@@ -217,7 +217,7 @@ fn one_of_several_systems_that_cannot_be_measured_is_left_out() {
     for n_resumed in [0, 1] {
         let said = bench.run(&["run", "plan.toml"]);
         assert_eq!(said.code(), 2, "{}", said.stderr);
-        assert!(said.stderr.contains("b: left out: measure b: open a connection"));
+        assert!(said.stderr.contains("b: excluded: measure b: open a connection"));
         assert!(said.stderr.contains("1 of 3 systems not measured in all steps:"));
         assert!(said.stderr.ends_with("run the same command again to try them once more\n"));
         assert!(said.stdout.contains("Not reached on b: load and point-query"), "{}", said.stdout);

@@ -113,7 +113,7 @@ fn dot(series: &Series, point: &Point, x: &str, axis: Axis) -> Markup {
         value(series, point),
         interval(series, point)
     );
-    let class = match (point.is_base, point.marks.is_empty()) {
+    let class = match (point.is_base, point.warnings.is_empty()) {
         (true, _) => "point base",
         (false, true) => "point",
         (false, false) => "point marked",

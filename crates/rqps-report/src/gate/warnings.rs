@@ -1,4 +1,4 @@
-//! Reasons for caution with a ratio: those of the candidate and those of the base, whose figure is in it
+//! Warnings with a ratio: those of the candidate and those of the base, whose figure is in it
 //! as much.
 
 use super::Gate;
@@ -41,7 +41,7 @@ pub(super) fn footnotes<'g>(gate: &'g Gate<'_>) -> impl Iterator<Item = (&'g str
 }
 
 /// Whether any row has letters in brackets.
-pub(super) fn has_base_marks(gate: &Gate<'_>) -> bool {
+pub(super) fn has_base_warnings(gate: &Gate<'_>) -> bool {
     let analysis = gate.analysis;
     gate.rows()
         .any(|(_, step, _)| base(analysis, step).is_some_and(|cell| !cell.warnings.is_empty()))
