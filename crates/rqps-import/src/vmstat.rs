@@ -215,9 +215,8 @@ impl Vmstat {
         }
         // A last line that lacks fields is one that was cut off.
         let last_idx = text.lines().count().saturating_sub(1);
-        let is_cut = |unfit: &Unfit| {
-            unfit.first_idx == last_idx && matches!(unfit.why, Why::Fields { .. })
-        };
+        let is_cut =
+            |unfit: &Unfit| unfit.first_idx == last_idx && matches!(unfit.why, Why::Fields { .. });
         let unfit = unfit.filter(|unfit| !is_cut(unfit));
         let mean = |sum: f64| sum / f64::from(n);
         Ok((n > 0).then(|| Self {

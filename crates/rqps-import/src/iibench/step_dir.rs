@@ -232,6 +232,9 @@ impl Recorded<'_> {
         let problem = match iostat::parse(&text, device).map_err(|why| why.in_file(&path)) {
             Ok(Found::Device(found)) => {
                 let is_taken = !is_needed || self.take(name, Recorder::Iostat, found.n_reports);
+                if is_needed {
+                    found.problems().for_each(|problem| self.note(&problem.in_file(&path)));
+                }
                 return (is_taken.then_some(found), n_cpus);
             }
             // A file that cannot be read is named in any case.

@@ -200,6 +200,8 @@ impl Beside<'_> {
             if let Found::Device(of_device) = &found {
                 let recording = self.recording(&shown, Recorder::Iostat, of_device.n_reports);
                 recorded.take(recording, notes)?;
+                let problems = of_device.problems().map(|problem| problem.in_file(&shown));
+                notes.extend(problems.map(|problem| crate::sheet::note(&problem)));
             }
             Ok(found)
         });
