@@ -213,3 +213,31 @@ fn tables_that_end_within_a_line() {
         l.x my8022.c6: ips 90
         skipped: ib/mrg.l.i0, line 2: the file ends within this line: my56 is the beginning of my5649.c6; copy the file again"#]].assert_eq(&all.join("\n\n"));
 }
+
+/// A step's table under the name of another, and a system's line under the tag of another.
+#[test]
+fn copied_tables_and_lines() {
+    let (other, same) =
+        (LOAD.replace("_a", "_b").replace("500000", "499000"), LOAD.replace("_a", "_c"));
+    let whole = table(HEADS, &[LOAD, &other]);
+    let all = [
+        told(&[("mrg.l.i0", &whole), ("mrg.l.i1", &whole)]),
+        told(&[("mrg.l.i0", &table(HEADS, &[LOAD, &other, "-", &same]))]),
+    ];
+    let copies: Vec<&str> =
+        all.iter().flat_map(|said| said.lines()).filter(|line| line.contains("copy")).collect();
+    expect_test::expect![[r#"
+        mrg.l.i1 is the same as mrg.l.i0, byte for byte: one of them is a copy, and its figures are those of the other.
+        mrg.l.i0: the lines of my5651_a and my5651_c are the same: one of them is a copy, and its figures are those of the other.
+        mrg.l.i0: the lines of my5651_a and my5651_c are the same: one of them is a copy, and its figures are those of the other."#]].assert_eq(&copies.join("\n"));
+    // Few values may be the same, and a system may be in two groups.
+    for few in ["5041 0 my5651_a\n5041 0 my5651_b", "5041 0 my5651_a\n5041 0 my5651_a"] {
+        let lines: Vec<&str> = few.lines().collect();
+        assert!(
+            !told(&[("mrg.l.i0", &table("ips qps tag", &[lines[0], "-", lines[1]]))])
+                .contains("copy")
+        );
+    }
+    let again = told(&[("mrg.l.i0", &table(HEADS, &[LOAD, "-", LOAD]))]);
+    assert!(!again.contains("copy"), "{again}");
+}
