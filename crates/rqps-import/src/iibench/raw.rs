@@ -137,7 +137,7 @@ fn measured(
             let device = options.device.as_deref();
             StepDir::read(&place, &step, StepOptions { device, loaded: loaded.rows })
         });
-        let dir = match read {
+        let mut dir = match read {
             Ok(dir) => dir,
             Err(problem) => {
                 sheet.notes.push(sheet::note(&problem));
@@ -149,6 +149,10 @@ fn measured(
         told.of_clients.extend(dir.of_clients.iter().map(|log| log.file.clone()));
         if let Some(dbms) = dir.logs.iter().find_map(|log| log.flags.dbms) {
             sheet.drivers.entry(system.label.clone()).or_insert(dbms);
+        }
+        let res = shown.join(format!("o.res.dop{}", dir.clients));
+        if let Some(problem) = figures::leave_out_reached(&step, &mut dir) {
+            sheet.notes.push(sheet::note(&Error::file(&res, problem)));
         }
         let slow_start = figures::failed_by_the_start(&step, &dir);
         sheet.notes.extend(slow_start.map(|text| format!("{}: {text}.", shown.display())));

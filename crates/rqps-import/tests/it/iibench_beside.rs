@@ -163,3 +163,34 @@ fn summaries_that_contradict_themselves() {
         rps 76.5, csps 12536, cspq 16.704, cpupq 9624, dbgb1 0.736, dbgb2 0.735
     "#]].assert_eq(&all.join("\n\n"));
 }
+
+/// What a summary states of the first client's seconds is in its log, too.
+#[test]
+fn rates_reached_that_are_not_of_the_log() {
+    let with = |from: &str, to: &str| {
+        let copy = Copy::new();
+        copy.edit(&format!("{MYSQL}/l.i1/o.res.dop2"), |text| text.replace(from, to));
+        let run = copy.import();
+        let said = notes(&run);
+        let said: Vec<&str> = said.lines().filter(|note| note.contains("l.i1/o.res")).collect();
+        let found = run.steps.iter().find(|own| own.info.name == "l.i1").unwrap();
+        let stated = found.systems[0].slices[0].stated.as_ref().unwrap();
+        let reached = stated.columns.iter().filter(|(head, _)| head == "p50" || head == "p99");
+        format!("{:?} {}", reached.collect::<Vec<_>>(), said.join("\n"))
+    };
+    let all = [
+        with("", ""),
+        with("12 = 505", "12 = 540"),
+        with("12 = 505", "12 = 1010"),
+        with("12 = 495", "12 = 49"),
+        with("12 = 505", "12 = NA"),
+        with("cpu/q\n4\t12536\t90.3", "cpu/q\n4\t12536\t903"),
+    ];
+    expect![[r#"
+        [("p50", 505.0), ("p99", 495.0)] 
+        [("p50", 540.0), ("p99", 495.0)] 
+        [("p50", 500.0), ("p99", 500.0)] Not taken over: my8043_rel.cz12a/l.i1/o.res.dop2: its p50 is 1010, and that of the first log 500.0: p50 and p99 are computed from the log.
+        [("p50", 500.0), ("p99", 500.0)] Not taken over: my8043_rel.cz12a/l.i1/o.res.dop2: its p99 is 49, and that of the first log 500.0: p50 and p99 are computed from the log.
+        [("p50", 500.0), ("p99", 495.0)] 
+        [("p50", 505.0), ("p99", 495.0)] Not taken over: my8043_rel.cz12a/l.i1/o.res.dop2: cpu/s 903 is more than 100 percent of all CPUs: the means of vmstat and iostat are left out; make it again."#]].assert_eq(&all.join("\n"));
+}
