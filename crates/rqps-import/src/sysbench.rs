@@ -29,7 +29,7 @@ use crate::folder::read_text;
 use crate::label::LabelParts;
 use crate::sheet::{Sheet, SheetStep};
 use crate::steps::Names;
-use crate::{Error, Imports, Options};
+use crate::{Error, Imports, Options, clients};
 
 /// A log, and what the user says of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,7 +121,7 @@ impl<'f> Entry<'f> {
         if let (Some(said), Some(threads)) = (options.clients, self.log.threads)
             && said != threads
         {
-            notes.push(format!("{path}: it has {threads} threads, and --clients says {said}"));
+            notes.push(clients::said_note(said, threads, &path.to_string()));
         }
         notes
     }
@@ -290,7 +290,7 @@ fn stem(path: &Path) -> String {
 }
 
 /// The family that the driver says; which of its two servers speaks MySQL's protocol, it does not.
-fn dbms(log: &Log) -> Option<Dbms> {
+pub(crate) fn dbms(log: &Log) -> Option<Dbms> {
     match log.driver.as_deref() {
         Some("pgsql") => Some(Dbms::Postgres),
         Some("mysql") => Some(Dbms::Mysql),

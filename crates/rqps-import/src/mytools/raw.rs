@@ -8,11 +8,12 @@ use rqps_model::{Slice, Stated};
 
 use super::beside::Beside;
 use super::{is_table, run_name};
+use crate::copies::{self, FileText};
 use crate::folder::{Folder, LeftOut, is_packed, read_text};
 use crate::recording::{self, Recording};
 use crate::sheet::{Sheet, SheetStep};
 use crate::steps::{FileName, Names};
-use crate::sysbench::{Log, NamedLog, OtherEvents, compare};
+use crate::sysbench::{Log, NamedLog, OtherEvents, compare, dbms};
 use crate::system_dirs::{SystemDir, SystemDirs};
 use crate::{Error, Options, clients};
 
@@ -37,6 +38,7 @@ struct LogEntry {
     name: FileName,
     file: String,
     log: Result<Log, String>,
+    text: Option<FileText>,
     /// Seconds before the measured time in which sysbench warmed up.
     warm_up_s: f64,
 }
@@ -46,6 +48,7 @@ struct LogEntry {
 struct Told {
     notes: Vec<String>,
     recordings: Vec<Recording>,
+    texts: Vec<FileText>,
 }
 
 /// The systems of a folder: itself, or each of its directories with such files.
@@ -71,6 +74,10 @@ pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
     let mut skipped = Skipped::new();
     let mut by_system: Vec<Vec<LogEntry>> =
         systems.iter().map(|system| logs(system, &mut skipped)).collect();
+    for (system, entries) in systems.iter().zip(&by_system) {
+        let of_logs = entries.iter().find_map(|entry| dbms(entry.log.as_ref().ok()?));
+        sheet.drivers.extend(of_logs.map(|dbms| (system.label.clone(), dbms)));
+    }
     // The order in which steps ran is that in which their files were written, as far as that was kept; the
     // order of names is the same on every host.
     let mut names: Vec<FileName> = Vec::new();
@@ -120,6 +127,7 @@ pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
     }
     sheet.notes.append(&mut told.notes);
     sheet.notes.extend(recording::short_notes(&told.recordings));
+    sheet.notes.extend(copies::notes(&told.texts));
     for (system, entries) in systems.iter().zip(&by_system) {
         sheet.notes.extend(unknown_clients(system, entries, &unknown));
     }
@@ -182,6 +190,13 @@ impl LogEntry {
 
     /// Tells of a name and a log with different numbers of clients.
     fn note_other_clients(&self, system: &SystemDir, options: &Options, notes: &mut Vec<String>) {
+        if let (Some(said), Some(own)) = (options.clients, self.threads())
+            && said != own
+            && !notes.iter().any(|note| note.starts_with("--clients "))
+        {
+            let log = format!("{}/{}", system.label, self.file);
+            notes.push(clients::said_note(said, own, &log));
+        }
         if let (None, Some(by_name), Some(by_log)) =
             (options.clients, self.name.clients, self.threads())
             && by_name != by_log
@@ -244,10 +259,11 @@ fn logs(system: &SystemDir, skipped: &mut Skipped) -> Vec<LogEntry> {
             continue;
         }
         let Some(path) = system.folder.path(file) else { continue };
-        let mut warm_up_s = 0.0;
+        let (mut warm_up_s, mut own_text) = (0.0, None);
         let log = match read_text(&path) {
             Ok(text) => {
                 warm_up_s = warm_up_seconds(&text);
+                own_text = Some(FileText::new(Path::new(&system.label).join(file), &text));
                 Log::parse(&text)
             }
             Err(Error::File { problem, .. }) => Err(problem),
@@ -260,7 +276,13 @@ fn logs(system: &SystemDir, skipped: &mut Skipped) -> Vec<LogEntry> {
         match log {
             Err(why) if why == NO_LOG => {}
             Ok(_) if is_twice => skip("another log is of the same step: move one away".to_owned()),
-            log => entries.push(LogEntry { name, file: file.to_owned(), log, warm_up_s }),
+            log => entries.push(LogEntry {
+                name,
+                file: file.to_owned(),
+                log,
+                text: own_text,
+                warm_up_s,
+            }),
         }
     }
     entries
@@ -322,6 +344,8 @@ fn slice(
     }
     .read(&mut told.notes);
     told.recordings.extend(recorded.recordings);
+    told.texts.extend(entry.text.clone());
+    told.texts.extend(recorded.texts);
     if let Some(stated) = &mut slice.stated {
         *stated = Stated { metrics: recorded.metrics, ..std::mem::take(stated) };
     }

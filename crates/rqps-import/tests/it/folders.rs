@@ -264,10 +264,11 @@ fn a_vacuum_between_steps_is_no_step() {
 #[test]
 fn steps_that_differ_in_a_part_of_their_names() {
     let names = |files: &[&str]| {
-        let text = log(1000);
-        let files: Vec<(String, &str)> =
-            files.iter().map(|file| (format!("x.pg174_a/sb.o.{file}"), &*text)).collect();
-        let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (&**name, *text)).collect();
+        let own = |file: &&str| format!("# {file}\n{}", log(1000));
+        let files: Vec<(String, String)> =
+            files.iter().map(|file| (format!("x.pg174_a/sb.o.{file}"), own(file))).collect();
+        let files: Vec<(&str, &str)> =
+            files.iter().map(|(name, text)| (&**name, &**text)).collect();
         let run = Folder::new("raw", &files).import().runs.remove(0);
         assert_eq!((clients(&run), notes(&run)), (8, &[][..]));
         run.steps.iter().map(|step| step.info.name.clone()).collect::<Vec<_>>().join(" ")
