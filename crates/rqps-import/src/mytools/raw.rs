@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rqps_model::{Slice, Stated};
+use rqps_model::{Dbms, Slice, Stated};
 
 use super::beside::Beside;
 use super::{is_table, run_name};
@@ -74,18 +74,8 @@ pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
     let mut skipped = Skipped::new();
     let mut by_system: Vec<Vec<LogEntry>> =
         systems.iter().map(|system| logs(system, &mut skipped)).collect();
-    for (system, entries) in systems.iter().zip(&by_system) {
-        let of_logs = entries.iter().find_map(|entry| dbms(entry.log.as_ref().ok()?));
-        sheet.drivers.extend(of_logs.map(|dbms| (system.label.clone(), dbms)));
-    }
-    // The order in which steps ran is that in which their files were written, as far as that was kept; the
-    // order of names is the same on every host.
-    let mut names: Vec<FileName> = Vec::new();
-    for entry in by_system.iter().flatten() {
-        if !names.contains(&entry.name) {
-            names.push(entry.name.clone());
-        }
-    }
+    sheet.drivers = drivers(&systems, &by_system);
+    let names = step_names(&by_system);
     let of_dir = clients::of_dir(dir);
     for name in &names {
         let row = |entry: &LogEntry| {
@@ -138,6 +128,27 @@ pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
         return Err(Error::file(dir, problem));
     }
     Ok(sheet)
+}
+
+/// By label the DBMS that the commands of its logs name.
+fn drivers(systems: &[SystemDir], by_system: &[Vec<LogEntry>]) -> BTreeMap<String, Dbms> {
+    let of_system = |(system, entries): (&SystemDir, &Vec<LogEntry>)| {
+        let driver = entries.iter().find_map(|entry| dbms(entry.log.as_ref().ok()?))?;
+        Some((system.label.clone(), driver))
+    };
+    systems.iter().zip(by_system).filter_map(of_system).collect()
+}
+
+/// The steps. The order in which they ran is that in which their files were written, as far as that was kept; the
+/// order of names is the same on every host.
+fn step_names(by_system: &[Vec<LogEntry>]) -> Vec<FileName> {
+    let mut names: Vec<FileName> = Vec::new();
+    for entry in by_system.iter().flatten() {
+        if !names.contains(&entry.name) {
+            names.push(entry.name.clone());
+        }
+    }
+    names
 }
 
 /// Takes out logs of a step whose events are not those of the first system that ran it with as many clients.
