@@ -99,13 +99,19 @@ fn clients_from_names() {
     for (folder, group) in [
         ("dop16", "in"),
         ("mar25.dop16", "in"),
-        ("run_16u.50m", "in"),
+        ("run.16u.50m", "in"),
+        ("clients-16", "in"),
         ("in", "pgo.dop16.prep1"),
         ("in", "ma.16u"),
     ] {
         let file = format!("qps.abs.{group}.tsv");
         let imports = Folder::new(folder, &[(&file, &table(ROW))]).import();
         assert_eq!(clients(&imports.runs[0]), 16, "{folder} {group}");
+    }
+    for host in ["dell-2u-rack", "raid-10u"] {
+        let folder = Folder::new(host, &[("qps.abs.in.tsv", &table(ROW))]);
+        let problem = rqps_import::mytools::import(&folder.path, &options("x")).unwrap_err();
+        assert!(problem.to_string().contains("does not say how many clients"), "{problem}");
     }
     let around = Folder::new("40u.8t.10m/join0", &[("qps.abs.in.tsv", &table(ROW))]);
     assert_eq!(clients(&around.import().runs[0]), 40);
