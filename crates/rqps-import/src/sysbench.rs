@@ -3,6 +3,7 @@
 mod agree;
 mod checks;
 mod command;
+mod command_check;
 mod comparable;
 mod flaw;
 mod histogram;
@@ -107,17 +108,7 @@ impl<'f> Entry<'f> {
     fn doubts(&self, options: &Options) -> Vec<String> {
         let path = self.path.display();
         let mut notes = Vec::new();
-        let of_label = LabelParts::of(&self.label, None).map(|parts| parts.dbms);
-        if let (Some(of_label), Some(of_log)) = (of_label, dbms(&self.log))
-            && of_label.is_mysql_family() != of_log.is_mysql_family()
-        {
-            let driver = self.log.driver.as_deref().unwrap_or_default();
-            let label = &self.label;
-            notes.push(format!(
-                "{path}: its command says --db-driver={driver}, and label {label} is of another DBMS: see of which \
-                 system it is"
-            ));
-        }
+        notes.extend(driver_doubt(&self.label, &self.log).map(|doubt| format!("{path}: {doubt}")));
         if let (Some(said), Some(threads)) = (options.clients, self.log.threads)
             && said != threads
         {
@@ -287,6 +278,18 @@ fn stem(path: &Path) -> String {
         name.truncate(name.len() - end.len());
     }
     if name.is_empty() { "sysbench".to_owned() } else { name }
+}
+
+/// What a log's driver says otherwise than its label.
+pub(crate) fn driver_doubt(label: &str, log: &Log) -> Option<String> {
+    let of_label = LabelParts::of(label, None)?.dbms;
+    let is_other = of_label.is_mysql_family() != dbms(log)?.is_mysql_family();
+    let driver = log.driver.as_deref().unwrap_or_default();
+    is_other.then(|| {
+        format!(
+            "its command says --db-driver={driver}, and label {label} is of another DBMS: see of which system it is"
+        )
+    })
 }
 
 /// The family that the driver says; which of its two servers speaks MySQL's protocol, it does not.

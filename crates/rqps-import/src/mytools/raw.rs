@@ -13,7 +13,7 @@ use crate::folder::{Folder, LeftOut, is_packed, read_text};
 use crate::recording::{self, Recording};
 use crate::sheet::{Sheet, SheetStep};
 use crate::steps::{FileName, Names};
-use crate::sysbench::{Log, NamedLog, OtherEvents, compare, dbms};
+use crate::sysbench::{Log, NamedLog, OtherEvents, compare, dbms, driver_doubt};
 use crate::system_dirs::{SystemDir, SystemDirs};
 use crate::{Error, Options, clients};
 
@@ -339,9 +339,9 @@ fn slice(
     told: &mut Told,
 ) -> Slice {
     let file = &entry.file;
-    for flaw in &log.flaws {
-        told.notes.push(format!("{}/{file}: {flaw}.", system.label));
-    }
+    let flaws = log.flaws.iter().map(ToString::to_string);
+    let said = flaws.chain(driver_doubt(&system.label, log));
+    told.notes.extend(said.map(|said| format!("{}/{file}: {said}.", system.label)));
     let mut slice = log.to_slice();
     let measured_s = slice.duration_ns as f64 / 1e9;
     let recorded = Beside {

@@ -286,6 +286,25 @@ fn copies_of_logs_and_recordings() {
     assert!(notes(&run).concat().contains("is the same log as"), "{:?}", notes(&run));
 }
 
+/// A log of a driver under a label of another DBMS.
+#[test]
+fn labels_that_the_drivers_of_raw_logs_contradict() {
+    let log = format!("$ sysbench mine --db-driver=mysql --threads=8 run\n{}", log(1000));
+    let told = |label: &str| {
+        let folder =
+            Folder::new("raw", &[(&format!("{label}/sb.o.scan.range100.pk1.dop8"), &*log)]);
+        notes(&folder.import().runs.remove(0)).join(" ")
+    };
+    assert_eq!(
+        told("x.pg174_a"),
+        "x.pg174_a/sb.o.scan.range100.pk1.dop8: its command says --db-driver=mysql, and label x.pg174_a is of \
+         another DBMS: see of which system it is."
+    );
+    for label in ["x.my8043_a", "x.ma110401_a", "mine"] {
+        assert_eq!(told(label), "", "{label}");
+    }
+}
+
 /// The user says another number of clients than the logs.
 #[test]
 fn clients_that_the_logs_contradict() {
