@@ -90,6 +90,31 @@ pub enum Flaw {
         /// The measured time, seconds.
         total_s: f64,
     },
+    /// A line of a percentile is of none, and was left out.
+    NoPercentile {
+        /// The line, from 1.
+        line_no: usize,
+        /// Its name: `950th percentile`.
+        name: String,
+    },
+    /// The command above the log has an option that the log contradicts.
+    OtherOption {
+        /// The option, without dashes.
+        name: &'static str,
+        /// Its value in the command.
+        said: f64,
+        /// Its value by the log.
+        own: f64,
+    },
+    /// The command above the log runs a script that has no such statements.
+    OtherScript {
+        /// The script.
+        script: String,
+        /// `reads` or `writes`.
+        what: &'static str,
+        /// How many the log has.
+        n: f64,
+    },
     /// The log has no end, so that response times and counts may lack.
     Cut,
 }
@@ -146,6 +171,21 @@ impl fmt::Display for Flaw {
                 f,
                 "threads spent {mean_s:.1} of {total_s:.1} seconds on events: a set rate or a pause in the \
                  script kept them from more"
+            ),
+            Self::NoPercentile { line_no, name } => {
+                write!(
+                    f,
+                    "line {line_no} was left out: {name:?} is no percentile above 0 and up to 100"
+                )
+            }
+            Self::OtherOption { name, said, own } => write!(
+                f,
+                "its command says --{name}={said}, and the log {own}: see whether the command is that of this log"
+            ),
+            Self::OtherScript { script, what, n } => write!(
+                f,
+                "its command runs {script}, which has no {what}, and the log has {n}: see whether the command is \
+                 that of this log"
             ),
             Self::Cut => f.write_str("the log ends before sysbench's last line"),
         }

@@ -15,6 +15,7 @@
 use super::agree::{Latency, Totals};
 use super::checks::{CountedLine, Pair, is_no_thread_count};
 use super::command::Command;
+use super::flaw::Flaw;
 use super::intervals;
 use super::line::{self, Interval, counted, quantity};
 use super::part::Part;
@@ -23,6 +24,11 @@ use crate::number::MAX_SECONDS;
 
 /// Most letters of a command that goes on over several lines.
 const MAX_COMMAND: usize = 10_000;
+
+/// Why a run at a set rate is not imported.
+pub(super) fn at_set_rate(rate: &str) -> String {
+    format!("it ran at a set rate, {rate}: its figure is that rate, and not what the server can do")
+}
 
 /// What the lines of a log say.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -43,6 +49,8 @@ pub(super) struct Lines {
     pub(super) seconds: Option<f64>,
     /// Response times.
     pub(super) latency: Latency,
+    /// Lines of percentiles that are none.
+    pub(super) no_percentiles: Vec<Flaw>,
     /// Report intervals in order of time.
     pub(super) intervals: Vec<Interval>,
     /// Upper ends of buckets in milliseconds, with how many responses were there.
@@ -51,6 +59,8 @@ pub(super) struct Lines {
     pub(super) fatal: Option<(usize, String)>,
     /// The command above the log.
     pub(super) command: Option<Command>,
+    /// The last command of all, that of a run which may begin below it.
+    last_command: Option<Command>,
     /// A command whose line goes on in the next one.
     open_command: String,
     /// Times of all events and of threads.
@@ -128,18 +138,25 @@ impl Lines {
         self.take_command(text);
     }
 
-    /// Takes the first command that runs sysbench. A line that ends with `\` goes on in the next one.
+    /// Takes a command that runs sysbench: of a run the last one above it. A line that ends with `\` goes on in the
+    /// next one.
     fn take_command(&mut self, text: &str) {
         let is_open = self.open_command.len() <= MAX_COMMAND && text.ends_with('\\');
-        if self.command.is_some() || (self.open_command.is_empty() && !is_open) {
-            self.command = self.command.take().or_else(|| Command::parse(text));
+        let command = if self.open_command.is_empty() && !is_open {
+            Command::parse(text)
         } else {
             // Shells put `>` before what goes on.
             self.open_command.push_str(text.trim_end_matches('\\').trim_start_matches("> "));
             self.open_command.push(' ');
-            if !is_open {
-                self.command = Command::parse(&std::mem::take(&mut self.open_command));
+            if is_open {
+                return;
             }
+            Command::parse(&std::mem::take(&mut self.open_command))
+        };
+        if let Some(command) = command {
+            // Without a first line of sysbench's, the first command is that of the log.
+            self.command.get_or_insert_with(|| command.clone());
+            self.last_command = Some(command);
         }
     }
 
@@ -159,7 +176,7 @@ impl Lines {
         });
         *self = Self {
             version: Some(version.to_owned()),
-            command: self.command.take(),
+            command: self.last_command.take().or_else(|| self.command.take()),
             unfit: self.unfit.take().or(unfit),
             ..Self::default()
         };
@@ -233,10 +250,7 @@ impl Lines {
                 self.threads = self.threads.or(threads);
             }
             (Part::Options, "Target transaction rate") => {
-                let why = format!(
-                    "it ran at a set rate, {value}: its figure is that rate, and not what the server can do"
-                );
-                self.unfit.get_or_insert(why);
+                self.unfit.get_or_insert_with(|| at_set_rate(value));
             }
             (Part::Options, "Warmup time") => self.warmup_s = pair.time(),
             (Part::General, "events/s (eps)") => self.times.take_rate(pair),
@@ -271,12 +285,15 @@ impl Lines {
             (Part::Latency, "max") => self.latency.max = self.response_time(pair),
             (Part::Latency, name) => {
                 // `th` stands behind every number; before 1.0 `approx.  95 percentile`.
-                let name = name.trim_start_matches("approx.").trim();
-                let number_of = |suffix| name.strip_suffix(suffix).and_then(quantity);
-                let percentile = number_of("th percentile").or_else(|| number_of(" percentile"));
-                if let Some(percentile) = percentile {
+                let Some(before) = name.strip_suffix(" percentile") else { return };
+                let number = before.trim_start_matches("approx.").trim();
+                let percentile = quantity(number.trim_end_matches("th"));
+                if let Some(percentile) = percentile.filter(|p| *p > 0.0 && *p <= 100.0) {
                     let time = self.response_time(pair);
                     self.latency.percentiles.extend(time.map(|time| (percentile, time)));
+                } else {
+                    let (line_no, name) = (pair.line_idx + 1, line::quotable(name));
+                    self.no_percentiles.push(Flaw::NoPercentile { line_no, name });
                 }
             }
             (Part::Fairness, "execution time (avg/stddev)") => {

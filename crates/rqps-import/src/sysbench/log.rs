@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use super::agree::{Held, Kinds, Latency};
 use super::command::Command;
+use super::command_check;
 use super::flaw::{self, Flaw};
 use super::histogram;
 use super::intervals::{self, Statistics};
 use super::line::{self, Interval};
 use super::lines::Lines;
 use super::part::Part;
-use super::times::Run;
+use super::times::{self, Run};
 
 /// What a log has.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -65,7 +66,8 @@ impl Log {
     fn parse_plain(text: &str) -> Result<Self, String> {
         let mut lines = Lines::read(text);
         // Where a log was cut off, the last line may lack digits.
-        if !lines.is_whole && !text.ends_with('\n') {
+        let ends_whole = text.ends_with('\n') || (lines.is_whole && times::ends_whole(text));
+        if !ends_whole {
             lines = Lines::read(text.rsplit_once('\n').map_or("", |(whole, _)| whole));
         }
         Self::of(lines)
@@ -73,7 +75,7 @@ impl Log {
 
     /// The log of its lines, if these are of one run that has a figure.
     fn of(mut lines: Lines) -> Result<Self, String> {
-        if let Some(unfit) = lines.unfit.take() {
+        if let Some(unfit) = lines.unfit.take().or_else(|| command_check::set_rate(&lines)) {
             return Err(unfit);
         }
         if lines.queries.is_none()
@@ -152,11 +154,18 @@ fn find_flaws(lines: &Lines) -> Vec<Flaw> {
     {
         flaws.extend(flaw::of_thread_times(times, total_s));
     }
+    flaws.extend(command_check::flaws(lines));
+    flaws.extend(lines.no_percentiles.iter().cloned());
     flaws.extend(lines.fatal.as_ref().map(|(_, line)| Flaw::Fatal { reason: line.clone() }));
     flaws.extend(lines.is_forced.then_some(Flaw::ForcedShutdown));
     flaws.extend(lines.events.and_then(|(n_events, _)| {
-        let threads = lines.threads.unwrap_or(1);
-        histogram::flaw(&lines.histogram, n_events, threads, &lines.latency)
+        let statistics = histogram::Statistics {
+            n_events,
+            threads: lines.threads.unwrap_or(1),
+            latency: &lines.latency,
+            may_have_others: lines.is_forced || warmup(lines) != Some(0.0),
+        };
+        histogram::flaw(&lines.histogram, statistics)
     }));
     flaws.extend(run(lines).map(|run| lines.times.flaws(run)).unwrap_or_default());
     flaws.extend(intervals::flaws(&lines.intervals, statistics(lines)));

@@ -49,6 +49,21 @@ pub(super) struct Run<'l> {
     pub(super) latency: &'l Latency,
 }
 
+/// Whether a text without a last newline ends with a line that was not cut: of the times of threads, sysbench's last
+/// line, both numbers have two digits behind the point at least. Any other line is another program's.
+pub(super) fn ends_whole(text: &str) -> bool {
+    let last = text.lines().next_back().unwrap_or_default();
+    let Some((_, value)) = last.split_once("execution time (avg/stddev):") else { return true };
+    let has_digits =
+        |number: &str| number.split_once('.').is_some_and(|(_, digits)| digits.len() >= 2);
+    value.trim().split_once('/').is_some_and(|(mean, deviation)| {
+        quantity(mean).is_some()
+            && has_digits(mean)
+            && quantity(deviation).is_some()
+            && has_digits(deviation)
+    })
+}
+
 impl Times {
     /// Takes the sum of all response times.
     pub(super) fn take_sum(&mut self, pair: Pair<'_>, unit_ms: f64) {

@@ -30,9 +30,9 @@ General statistics:
     total number of events:              1000
 
 Latency (ms):
-         min:                                    2.10
-         avg:                                    2.30
-         max:                                    9.00
+         min:                                    2.28
+         avg:                                    2.80
+         max:                                    3.58
          95th percentile:                        3.55
 
 Threads fairness:
@@ -64,7 +64,7 @@ fn values_that_cannot_be_read() {
         refusal("10.0004s", "nans"),
         refusal("threads: 8", "threads: 0"),
         refusal("threads: 8", "threads: 10000000000000000000000000"),
-        refusal("2.30\n", "2,30\n"),
+        refusal("2.80\n", "2,80\n"),
         refusal("3.55\n", "inf\n"),
     ];
     expect_test::expect![[r#"
@@ -80,7 +80,7 @@ fn values_that_cannot_be_read() {
         line 23: total time: "nans" is no time above 0; copy the log again, or run the test again
         line 4: Number of threads: "0" is no number of threads from 1 on; copy the log again, or run the test again
         line 4: Number of threads: "10000000000000000000000000" is no number of threads from 1 on; copy the log again, or run the test again
-        line 28: avg: "2,30" is no time from 0 on; copy the log again, or run the test again
+        line 28: avg: "2,80" is no time from 0 on; copy the log again, or run the test again
         line 30: 95th percentile: "inf" is no time from 0 on; copy the log again, or run the test again"#]].assert_eq(&all.join("\n"));
 }
 
@@ -125,27 +125,121 @@ fn numbers_that_do_not_agree() {
         refusal(total, &format!("{kinds}{total}")),
         refusal("total:                           20000", "total:                           20001"),
         refusal("events:              1000", "events:              2000"),
-        refusal("2.10\n", "12.10\n"),
-        refusal("2.10\n", "2.40\n"),
-        refusal("9.00\n", "2.20\n"),
+        refusal("2.28\n", "12.28\n"),
+        refusal("2.28\n", "2.90\n"),
+        refusal("3.58\n", "2.50\n"),
         refusal("3.55\n", "9.30\n"),
         refusal("3.55\n", "2.00\n"),
-        refusal("9.00\n", "10000000000000.00\n"),
+        refusal("3.58\n", "10000000000000.00\n"),
         refusal("20000  (2000.00", "18446744073709551615  (2000.00"),
     ];
     expect_test::expect![[r#"
         line 18: total: 20000 queries, and read, write and other are 20010; copy the log again, or run the test again
         line 16: total: 20001 queries, and queries: 20000; copy the log again, or run the test again
         line 24: total number of events: 2000, and transactions: 1000; copy the log again, or run the test again
-        min: 12.1 ms is above max: 9 ms; copy the log again, or run the test again
-        min: 2.4 ms is above avg: 2.3 ms; copy the log again, or run the test again
-        avg: 2.3 ms is above max: 2.2 ms; copy the log again, or run the test again
-        95th percentile: 9.3 ms is above max: 9 ms; copy the log again, or run the test again
-        95th percentile: 2 ms is below min: 2.1 ms; copy the log again, or run the test again
+        min: 12.28 ms is above max: 3.58 ms; copy the log again, or run the test again
+        min: 2.9 ms is above avg: 2.8 ms; copy the log again, or run the test again
+        avg: 2.8 ms is above max: 2.5 ms; copy the log again, or run the test again
+        95th percentile: 9.3 ms is above max: 3.58 ms; copy the log again, or run the test again
+        95th percentile: 2 ms is below min: 2.28 ms; copy the log again, or run the test again
         line 29: max: "10000000000000.00" is no time from 0 on; copy the log again, or run the test again
         line 18: queries: "18446744073709551615  (2000.00 per sec.)" is no count with its rate; copy the log again, or run the test again"#]].assert_eq(&all.join("\n"));
     // A percentile is the end of a bucket.
-    assert!(Log::parse(&with("3.55\n", "9.15\n")).is_ok());
+    assert!(Log::parse(&with("3.55\n", "3.62\n")).is_ok());
+}
+
+/// A histogram may have the events of the statistics and other times.
+#[test]
+fn a_histogram_of_other_times_is_left_out() {
+    let flaws = |text: &str, other: &str| {
+        let log = Log::parse(&with(text, other)).unwrap();
+        assert_eq!(log.to_slice().response_times.is_empty(), !log.flaws.is_empty(), "{other}");
+        log.flaws.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    };
+    let all = [
+        flaws("2.28\n", "1.10\n"),
+        flaws("2.80\n", "2.40\n"),
+        flaws("2.80\n", "3.20\n"),
+        flaws("3.58\n", "9.00\n"),
+        flaws("2.300 |****************************************  600", "0.023 |*****  600"),
+    ];
+    expect_test::expect![[r#"
+        its histogram was left out: its min is 2.30 ms, and that of the statistics 1.1 ms
+        its histogram was left out: its avg is 2.80 ms, and that of the statistics 2.4 ms
+        its histogram was left out: its avg is 2.80 ms, and that of the statistics 3.2 ms
+        its histogram was left out: its max is 3.55 ms, and that of the statistics 9 ms
+        its histogram was left out: its min is 0.02 ms, and that of the statistics 2.28 ms"#]]
+    .assert_eq(&all.join("\n"));
+    // The width of a bucket and the last digit.
+    for (text, other) in
+        [("2.28\n", "2.25\n"), ("2.80\n", "2.85\n"), ("2.80\n", "2.75\n"), ("3.58\n", "3.62\n")]
+    {
+        assert_eq!(flaws(text, other), "", "{other}");
+    }
+    // Empty buckets at either end have no times.
+    let empty = "       1.000 |  0\n       2.300 |";
+    assert_eq!(flaws("       2.300 |", empty), "");
+    // After a warm-up an event may be in one of both alone, and so may one that did not end.
+    let warm = with("threads: 8\n", "threads: 8\nWarmup time: 1s\n").replace("2.28\n", "1.10\n");
+    assert_eq!(Log::parse(&warm.replace("3.58\n", "9.00\n")).unwrap().flaws, []);
+    // Times above 100 s are in the last bucket.
+    let long = LOG
+        .replace("2.300 |", "2300.0 |")
+        .replace("3.550 |", "100000.000 |")
+        .replace("2.28\n", "2300.00\n")
+        .replace("2.80\n", "81000.00\n")
+        .replace("3.58\n", "200000.00\n")
+        .replace("         95th percentile:                        3.55\n", "")
+        .replace("10.0004s", "1000.0000s")
+        .replace("(100.00", "(1.00")
+        .replace("(2000.00", "(20.00")
+        .replace("(0.30", "(0.00")
+        .replace("9.9947/", "990.0000/");
+    assert_eq!(Log::parse(&long).unwrap().flaws, []);
+}
+
+/// A percentile is above 0 and up to 100.
+#[test]
+fn lines_of_no_percentile_are_named() {
+    for name in [
+        "950th percentile",
+        "0th percentile",
+        "95.5.5th percentile",
+        "-5th percentile",
+        "th percentile",
+    ] {
+        let log = Log::parse(&with("95th percentile", name)).unwrap();
+        let said = log.flaws.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let wanted =
+            format!("line 30 was left out: {name:?} is no percentile above 0 and up to 100");
+        assert_eq!(said, [wanted]);
+        assert!(log.latency.percentiles.is_empty());
+    }
+    for name in
+        ["95th percentile", "approx.  95 percentile", "approx. 95 percentile", "95.0th percentile"]
+    {
+        let log = Log::parse(&with("95th percentile", name)).unwrap();
+        assert_eq!((log.flaws, log.latency.percentiles), (vec![], vec![(95.0, 3.55)]), "{name}");
+    }
+}
+
+/// Cut anywhere in its last line a log is marked; without its last newline alone it is whole.
+#[test]
+fn a_log_that_is_cut_in_its_last_line_is_told() {
+    let last = LOG.rfind("execution time").unwrap();
+    let whole = LOG.trim_end();
+    for end in last..whole.len() {
+        let flaws = Log::parse(&whole[..end]).unwrap().flaws;
+        assert_eq!(flaws, [Flaw::Cut], "{:?}", &whole[last..end]);
+    }
+    for text in [
+        whole.to_owned(),
+        format!("{whole}\r\n"),
+        format!("{whole}\n\nreal 0m1"),
+        format!("{whole}  "),
+    ] {
+        assert_eq!(Log::parse(&text).unwrap().flaws, [], "{text}");
+    }
 }
 
 /// No event at all has no response times either.
@@ -156,7 +250,7 @@ fn a_log_of_no_event_is_a_figure_of_0() {
         .replace("20000  (2000.00", "0      (-nan")
         .replace("          20000\n", "          0\n")
         .replace("              1000\n", "              0\n")
-        .replace("                 2.30\n", "                 -nan\n");
+        .replace("                 2.80\n", "                 -nan\n");
     let log = Log::parse(&text).unwrap();
     assert_eq!((log.queries, log.latency.avg), (Some((0, 0.0)), None));
 }

@@ -6,6 +6,7 @@ mod agreeing_tables;
 mod beside;
 mod brought;
 mod columns;
+mod commands;
 mod contradicting_logs;
 mod contradicting_times;
 mod documented;
