@@ -86,6 +86,8 @@ pub(super) struct Lines {
     named: Vec<(Part, String)>,
     /// Why its statistics are not those of one run.
     pub(super) unfit: Option<String>,
+    /// Whether another command of sysbench began below the run: `cleanup`, as a rule.
+    is_behind: bool,
     part: Part,
     /// The parts that have begun.
     pub(super) seen: Vec<Part>,
@@ -104,6 +106,13 @@ impl Lines {
     fn take(&mut self, idx: usize, line: &str) {
         let text = line.trim();
         let intervals = Interval::parse_all(text);
+        if self.is_behind {
+            let is_of_run = Part::of_heading(text).is_some() || !intervals.is_empty();
+            if is_of_run {
+                self.refuse_several_runs();
+            }
+            return;
+        }
         if let Some(version) = line::version(text) {
             self.begin(version);
         } else if text.is_empty() {
@@ -161,12 +170,11 @@ impl Lines {
     }
 
     /// A first line of sysbench's: what came before it is of another command, `prepare` or a run that gave up.
-    /// A run that ended has a figure of its own, though.
+    /// A run that ended has a figure of its own, though, and what comes behind it is of another command.
     fn begin(&mut self, version: &str) {
         if self.seen.contains(&Part::General) || self.events.is_some() {
-            self.unfit.get_or_insert_with(|| {
-                "it has several runs of sysbench: give each a log of its own".to_owned()
-            });
+            self.is_behind = true;
+            return;
         }
         let is_known = ["0.4", "0.5", "1."].iter().any(|known| version.starts_with(known));
         let unfit = (!is_known).then(|| {
@@ -214,6 +222,12 @@ impl Lines {
             return;
         }
         self.intervals.push(interval);
+    }
+
+    fn refuse_several_runs(&mut self) {
+        self.unfit.get_or_insert_with(|| {
+            "it has several runs of sysbench: give each a log of its own".to_owned()
+        });
     }
 
     fn refuse_two_processes(&mut self) {

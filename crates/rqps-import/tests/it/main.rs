@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what tests share is outside of test functions")]
 
+mod after_runs;
 mod agreeing_tables;
 mod beside;
 mod brought;
