@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 
-use super::agree::{BUCKET_SHARE, Latency, MAX_HISTOGRAM_MS, ROUNDING_MS};
+use super::agree::{BUCKET_SHARE, Latency, MAX_HISTOGRAM_MS};
 use super::flaw::Flaw;
 use crate::number::ns_of_ms;
 
@@ -20,12 +20,12 @@ struct OwnTime {
 }
 
 impl OwnTime {
-    /// Whether the statistics have another time. Times above the last bucket are in it.
-    fn flaw(self, what: &str, stated_ms: Option<f64>) -> Option<Flaw> {
+    /// Whether the statistics have another time, beyond their last digit. Times above the last bucket are in it.
+    fn flaw(self, what: &str, stated_ms: Option<f64>, rounding_ms: f64) -> Option<Flaw> {
         let Self { ms, low_ms, high_ms } = self;
         let stated_ms = stated_ms.filter(|ms| *ms < MAX_HISTOGRAM_MS)?;
-        let is_other = stated_ms < low_ms * (1.0 - BUCKET_SHARE) - ROUNDING_MS
-            || stated_ms > high_ms * (1.0 + BUCKET_SHARE) + ROUNDING_MS;
+        let is_other = stated_ms < low_ms * (1.0 - BUCKET_SHARE) - rounding_ms
+            || stated_ms > high_ms * (1.0 + BUCKET_SHARE) + rounding_ms;
         is_other.then(|| Flaw::HistogramTime { what: what.to_owned(), ms, stated_ms })
     }
 }
@@ -51,12 +51,16 @@ pub(super) fn flaw(histogram: &[(f64, u64)], statistics: Statistics<'_>) -> Opti
     if n.abs_diff(n_events) > slack {
         return Some(Flaw::Histogram { n, n_events });
     }
+    let rounding_ms = latency.rounding_both_ms();
     let of_percentile = |&(p, stated_ms): &(f64, f64)| {
         let rank = p / 100.0 * n as f64;
         let at = |rank: f64| time_at(histogram, rank);
         let (low_ms, high_ms) = (at(rank - slack as f64 - 0.5), at(rank + slack as f64 + 0.5));
-        OwnTime { ms: at(rank), low_ms, high_ms }
-            .flaw(&format!("{p}th percentile"), Some(stated_ms))
+        OwnTime { ms: at(rank), low_ms, high_ms }.flaw(
+            &format!("{p}th percentile"),
+            Some(stated_ms),
+            rounding_ms,
+        )
     };
     // The shortest and the longest may be among the events that the histogram lacks.
     let n_others = if may_have_others || n != n_events { slack } else { 0 };
@@ -66,9 +70,9 @@ pub(super) fn flaw(histogram: &[(f64, u64)], statistics: Statistics<'_>) -> Opti
     let max = OwnTime { ms: highest_ms, low_ms: highest_ms, high_ms: slowest_ms };
     let percentile = latency.percentiles.iter().find_map(of_percentile);
     percentile
-        .or_else(|| max.flaw("max", latency.max))
-        .or_else(|| min.flaw("min", latency.min))
-        .or_else(|| mean(histogram, latency.max, n_others).flaw("avg", latency.avg))
+        .or_else(|| max.flaw("max", latency.max, rounding_ms))
+        .or_else(|| min.flaw("min", latency.min, rounding_ms))
+        .or_else(|| mean(histogram, latency.max, n_others).flaw("avg", latency.avg, rounding_ms))
 }
 
 /// The mean. Of events that are not those of the histogram some took the longest time, others nearly none.

@@ -13,6 +13,9 @@ const MAX_QUOTED: usize = 160;
 /// Letters at the end of a message that was cut in its middle.
 const QUOTED_END: usize = 60;
 
+/// Milliseconds of a second.
+const SECOND_MS: f64 = 1e3;
+
 /// Most that a log may count.
 const MAX_COUNT: u64 = 1_000_000_000_000_000;
 
@@ -150,12 +153,54 @@ pub(super) fn quotable(text: &str) -> String {
 pub(super) fn unit_ms(heading: &str) -> Result<f64, &str> {
     let Some((_, behind)) = heading.split_once('(') else { return Ok(1.0) };
     let within = behind.split_once(')').map_or(behind, |(within, _)| within);
-    match within.trim().trim_start_matches("values are in ") {
-        "ms" | "msec" | "milliseconds" => Ok(1.0),
-        "us" | "usec" | "\u{b5}s" | "\u{3bc}s" | "microseconds" => Ok(1e-3),
-        "ns" | "nsec" | "nanoseconds" => Ok(1e-6),
-        "s" | "sec" | "seconds" => Ok(1e3),
-        other => Err(other),
+    let unit = within.trim().trim_start_matches("values are in ");
+    named_unit_ms(unit).ok_or(unit)
+}
+
+fn named_unit_ms(unit: &str) -> Option<f64> {
+    match unit {
+        "ms" | "msec" | "milliseconds" => Some(1.0),
+        "us" | "usec" | "\u{b5}s" | "\u{3bc}s" | "microseconds" => Some(1e-3),
+        "ns" | "nsec" | "nanoseconds" => Some(1e-6),
+        "s" | "sec" | "seconds" => Some(SECOND_MS),
+        _ => None,
+    }
+}
+
+/// A time as it was printed, and one unit of its last digit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct PrintedTime {
+    pub(super) value: f64,
+    pub(super) last_digit: f64,
+}
+
+impl PrintedTime {
+    /// Milliseconds of `0.0320s`, `7.06ms` or `320us`; a number alone has the unit of the heading above it.
+    pub(super) fn in_ms(text: &str, heading_ms: f64) -> Option<Self> {
+        Self::parse(text, heading_ms, 1.0)
+    }
+
+    /// Seconds of `10.0004s`; a number alone is in seconds.
+    pub(super) fn in_s(text: &str) -> Option<Self> {
+        Self::parse(text, SECOND_MS, SECOND_MS)
+    }
+
+    /// Both units in milliseconds.
+    fn parse(text: &str, default_ms: f64, wanted_ms: f64) -> Option<Self> {
+        let is_digit = |c: char| c.is_ascii_digit() || c == '.';
+        let at = text.find(|c| !is_digit(c)).unwrap_or(text.len());
+        let (number, unit) = text.split_at(at);
+        let unit_ms = match unit.trim() {
+            "" => default_ms,
+            unit => named_unit_ms(unit)?,
+        };
+        let factor = unit_ms / wanted_ms;
+        let digits = number.split_once('.').map_or(0, |(_, digits)| digits.len());
+        let last_digit = factor * 10_f64.powi(-i32::try_from(digits).ok()?);
+        let value = quantity(number)?;
+        // Products of binary fractions have digits that nobody printed.
+        let value = if unit_ms == wanted_ms { value } else { (value * factor * 1e6).round() / 1e6 };
+        Some(Self { value, last_digit })
     }
 }
 

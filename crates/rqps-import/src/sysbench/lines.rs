@@ -17,7 +17,7 @@ use super::checks::{CountedLine, Pair, is_no_thread_count};
 use super::command::Command;
 use super::flaw::Flaw;
 use super::intervals;
-use super::line::{self, Interval, counted, quantity};
+use super::line::{self, Interval, PrintedTime, counted, quantity};
 use super::part::Part;
 use super::times::Times;
 use crate::number::MAX_SECONDS;
@@ -266,7 +266,7 @@ impl Lines {
             (Part::Options, "Target transaction rate") => {
                 self.unfit.get_or_insert_with(|| at_set_rate(value));
             }
-            (Part::Options, "Warmup time") => self.warmup_s = pair.time(),
+            (Part::Options, "Warmup time") => self.warmup_s = pair.seconds(),
             (Part::General, "events/s (eps)") => self.times.take_rate(pair),
             (Part::General, "total time taken by event execution") => {
                 self.times.take_sum(pair, 1e3);
@@ -289,7 +289,7 @@ impl Lines {
             (Part::Sql, "reconnects") => self.reconnects = self.counted(pair).map(|(n, _)| n),
             (Part::General, "total time" | "time elapsed") => {
                 self.seconds =
-                    pair.time().filter(|seconds| *seconds > 0.0 && *seconds <= MAX_SECONDS);
+                    pair.seconds().filter(|seconds| *seconds > 0.0 && *seconds <= MAX_SECONDS);
                 if self.seconds.is_none() {
                     self.refuse(pair, "no time above 0");
                 }
@@ -354,13 +354,15 @@ impl Lines {
 
     /// A response time; where there was no event, it may be a quotient by nothing.
     fn response_time(&mut self, pair: Pair<'_>) -> Option<f64> {
-        let time = pair.time().map(|time| time * self.unit_ms.unwrap_or(1.0));
-        let time = time.filter(|ms| *ms <= MAX_SECONDS * 1e3);
+        let time = PrintedTime::in_ms(pair.value, self.unit_ms.unwrap_or(1.0));
+        let time = time.filter(|time| time.value <= MAX_SECONDS * 1e3);
         let is_empty = self.events.is_some_and(|(n, _)| n == 0);
         if time.is_none() && !pair.is_nan() && !is_empty {
             self.refuse(pair, "no time from 0 on");
         }
-        time
+        let PrintedTime { value, last_digit } = time?;
+        self.latency.take_last_digit(last_digit);
+        Some(value)
     }
 
     /// Refuses a log for a line that is not what it should be.

@@ -3,10 +3,10 @@
 use super::agree::Latency;
 use super::checks::{Pair, REMEDY, SLACK_S, SLACK_SHARE};
 use super::flaw::{Flaw, ThreadTimes};
-use super::line::quantity;
+use super::line::{PrintedTime, quantity};
 
-/// Half of the last digit of a response time, and a little, milliseconds.
-const ROUNDING_MS: f64 = 0.006;
+/// Half of the last digit of a rate of events, and a little.
+const ROUNDING_PER_S: f64 = 0.006;
 
 /// Half of the last digit of the time of a thread, and a little, seconds.
 const ROUNDING_THREAD_S: f64 = 0.0001;
@@ -67,8 +67,8 @@ pub(super) fn ends_whole(text: &str) -> bool {
 impl Times {
     /// Takes the sum of all response times.
     pub(super) fn take_sum(&mut self, pair: Pair<'_>, unit_ms: f64) {
-        let value = pair.time().map(|value| value * unit_ms);
-        self.sum_ms = value.map(|value| Number { line_idx: pair.line_idx, value });
+        let time = PrintedTime::in_ms(pair.value, unit_ms);
+        self.sum_ms = time.map(|time| Number { line_idx: pair.line_idx, value: time.value });
     }
 
     /// Takes the mean number of events of a thread.
@@ -112,7 +112,7 @@ impl Times {
     fn unfit_rate(&self, run: Run<'_>) -> Option<String> {
         let Number { line_idx, value } = self.events_per_s?;
         let stated = run.events_per_s;
-        let slack = ROUNDING_MS + SUM_SHARE * stated;
+        let slack = ROUNDING_PER_S + SUM_SHARE * stated;
         ((value - stated).abs() > slack).then(|| {
             format!(
                 "line {}: events/s (eps): {value}, and transactions: {stated} per sec",
@@ -145,7 +145,7 @@ impl Times {
         let (avg_ms, sum) = run.latency.avg.zip(self.sum_ms)?;
         let n = run.n_events as f64;
         let mean_ms = sum.value / n;
-        let slack_ms = ROUNDING_MS + avg_ms * run.events_slack() / n;
+        let slack_ms = run.latency.rounding_one_ms() + avg_ms * run.events_slack() / n;
         ((avg_ms - mean_ms).abs() > slack_ms).then_some(Flaw::MeanTime { avg_ms, mean_ms })
     }
 
@@ -179,7 +179,7 @@ impl Times {
         if run.warmup_s.is_some_and(|warmup_s| is_above(total_s + warmup_s)) {
             return Some(format!("max: {max} ms is above total time: {total_s} s"));
         }
-        let sum = self.sum_ms.filter(|sum| max > sum.value + ROUNDING_MS)?;
+        let sum = self.sum_ms.filter(|sum| max > sum.value + run.latency.rounding_both_ms())?;
         Some(format!("max: {max} ms is above sum: {} ms", sum.value))
     }
 }

@@ -20,6 +20,7 @@ mod iibench_lines;
 mod iibench_raw;
 mod odd_entries;
 mod other_events;
+mod printed_times;
 mod raw;
 mod recordings;
 mod sysbench;
