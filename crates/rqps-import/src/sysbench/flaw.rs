@@ -65,7 +65,7 @@ pub enum Flaw {
         /// The sum of all response times over the events, milliseconds.
         mean_ms: f64,
     },
-    /// The times of threads are not those of events.
+    /// The times of threads are not those of events, and response times were left out.
     ThreadTimes {
         /// Mean time that a thread spent on events, seconds.
         mean_s: f64,
@@ -96,6 +96,13 @@ pub enum Flaw {
         line_no: usize,
         /// Its name: `950th percentile`.
         name: String,
+    },
+    /// Report intervals name another percentile than the statistics, whose time was left out.
+    OtherPercentile {
+        /// By the statistics.
+        stated: f64,
+        /// By the report intervals.
+        own: f64,
     },
     /// The command above the log has an option that the log contradicts.
     OtherOption {
@@ -160,7 +167,7 @@ impl fmt::Display for Flaw {
             Self::ThreadTimes { mean_s, n_threads, sum_s } => write!(
                 f,
                 "its times contradict one another: {n_threads} threads of {mean_s} s on average, and {sum_s:.2} s of \
-                 all events"
+                 all events, so that response times were left out"
             ),
             Self::ThreadEvents { mean, n_threads, n_events } => write!(
                 f,
@@ -178,6 +185,10 @@ impl fmt::Display for Flaw {
                     "line {line_no} was left out: {name:?} is no percentile above 0 and up to 100"
                 )
             }
+            Self::OtherPercentile { stated, own } => write!(
+                f,
+                "its {stated}th percentile was left out: its report intervals have the {own}th"
+            ),
             Self::OtherOption { name, said, own } => write!(
                 f,
                 "its command says --{name}={said}, and the log {own}: see whether the command is that of this log"

@@ -98,6 +98,33 @@ impl Interval {
     }
 }
 
+/// The first rate or number of threads of an interval that has digits and cannot be read: `qps: 54,105.88`.
+pub(super) fn unreadable_rate(text: &str) -> Option<(&'static str, &str)> {
+    let at = text.find("s ]").or_else(|| text.find("s]")).filter(|_| text.starts_with('['))?;
+    let rates = text.get(at..)?;
+    ["thds", "threads", "tps", "qps", "err/s", "reconn/s"].into_iter().find_map(|name| {
+        let (_, behind) = rates.split_once(&format!(" {name}:"))?;
+        let value = behind.split_whitespace().next()?.trim_end_matches(',');
+        has_separators(value).then_some((name, value))
+    })
+}
+
+/// Percentiles that an interval names: `lat (ms,95%)`, before 1.0 `response time: 22.33ms (95%)`, several with
+/// slashes.
+pub(super) fn interval_percentiles(text: &str) -> Vec<f64> {
+    let before = text.split_once("%)").map_or("", |(before, _)| before);
+    let names = before.rsplit(['(', ',']).next().unwrap_or_default();
+    names.split('/').filter_map(quantity).filter(|p| *p > 0.0 && *p <= 100.0).collect()
+}
+
+/// Whether a number has marks between its digits that sysbench never prints: `54,105.88`.
+pub(super) fn has_separators(text: &str) -> bool {
+    let is_mark = |c: char| matches!(c, ',' | '\'' | '\u{2019}' | '_');
+    text.starts_with(|c: char| c.is_ascii_digit())
+        && text.contains(is_mark)
+        && text.chars().all(|c| c.is_ascii_digit() || c == '.' || is_mark(c))
+}
+
 /// `0.354 |*****   120`: the upper end of a bucket and its count.
 pub(super) fn bucket(text: &str) -> Option<(f64, u64)> {
     let (value, rest) = text.split_once('|')?;

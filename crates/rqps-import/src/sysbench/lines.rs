@@ -53,6 +53,8 @@ pub(super) struct Lines {
     pub(super) no_percentiles: Vec<Flaw>,
     /// Report intervals in order of time.
     pub(super) intervals: Vec<Interval>,
+    /// Percentiles of their response times.
+    pub(super) interval_percentiles: Vec<f64>,
     /// Upper ends of buckets in milliseconds, with how many responses were there.
     pub(super) histogram: Vec<(f64, u64)>,
     /// The first message of an error, with its line from 0.
@@ -140,6 +142,12 @@ impl Lines {
             let own = value.split_once('[').filter(|_| !intervals.is_empty());
             let value = own.map_or(value, |(before, _)| before);
             self.take_pair(Pair { line_idx: idx, name: name.trim(), value: value.trim() });
+        }
+        if let Some((name, value)) = line::unreadable_rate(text) {
+            self.refuse(Pair { line_idx: idx, name, value }, "no number from 0 on");
+        }
+        if self.interval_percentiles.is_empty() && !intervals.is_empty() {
+            self.interval_percentiles = line::interval_percentiles(text);
         }
         for interval in intervals {
             self.add(interval);
@@ -267,12 +275,22 @@ impl Lines {
                 self.unfit.get_or_insert_with(|| at_set_rate(value));
             }
             (Part::Options, "Warmup time") => self.warmup_s = pair.seconds(),
-            (Part::General, "events/s (eps)") => self.times.take_rate(pair),
+            (Part::General, "events/s (eps)") => {
+                self.refuse_separators(pair);
+                self.times.take_rate(pair);
+            }
             (Part::General, "total time taken by event execution") => {
+                self.refuse_separators(pair);
                 self.times.take_sum(pair, 1e3);
             }
-            (Part::Latency, "sum") => self.times.take_sum(pair, self.unit_ms.unwrap_or(1.0)),
-            (Part::Fairness, "events (avg/stddev)") => self.times.take_events(pair),
+            (Part::Latency, "sum") => {
+                self.refuse_separators(pair);
+                self.times.take_sum(pair, self.unit_ms.unwrap_or(1.0));
+            }
+            (Part::Fairness, "events (avg/stddev)") => {
+                self.refuse_separators(pair);
+                self.times.take_events(pair);
+            }
             (Part::Sql, "queries") => self.queries = self.counted(pair),
             (Part::Sql, "transactions") => self.events = self.counted(pair),
             (Part::Sql, "read/write requests") => self.requests = self.counted(pair),
@@ -312,6 +330,7 @@ impl Lines {
             }
             (Part::Fairness, "execution time (avg/stddev)") => {
                 self.is_whole = true;
+                self.refuse_separators(pair);
                 self.times.take_thread_time(pair);
             }
             _ => {}
@@ -363,6 +382,15 @@ impl Lines {
         let PrintedTime { value, last_digit } = time?;
         self.latency.take_last_digit(last_digit);
         Some(value)
+    }
+
+    /// Refuses a log for a number with marks between its digits. Others that cannot be read, as quotients by nothing,
+    /// are held against nothing.
+    fn refuse_separators(&mut self, pair: Pair<'_>) {
+        let number = |text: &str| line::has_separators(text.trim_end_matches(['m', 'u', 's']));
+        if pair.value.split('/').any(number) {
+            self.refuse(pair, "no number from 0 on");
+        }
     }
 
     /// Refuses a log for a line that is not what it should be.

@@ -98,7 +98,9 @@ impl Log {
         if lines.queries.is_none() || lines.events.is_none() {
             return Err(why_unfinished(&lines));
         }
-        let flaws = find_flaws(&lines);
+        let other_percentiles = take_out_other_percentiles(&mut lines);
+        let mut flaws = find_flaws(&lines);
+        flaws.extend(other_percentiles);
         let Lines { version, threads, queries, events, ignored_errors, reconnects, .. } = lines;
         let Lines { seconds, latency, intervals, histogram, command, totals, .. } = lines;
         Ok(Self {
@@ -137,6 +139,20 @@ fn why_unfinished(lines: &Lines) -> String {
         }
         None => "the log ends before sysbench's statistics".to_owned(),
     }
+}
+
+/// Takes out percentiles that report intervals name otherwise: nobody knows of which one the time is.
+fn take_out_other_percentiles(lines: &mut Lines) -> Vec<Flaw> {
+    let Lines { latency, interval_percentiles, .. } = lines;
+    let Some(own) = interval_percentiles.first().copied() else { return Vec::new() };
+    let is_own = |p: f64| interval_percentiles.iter().any(|own| is_same_percentile(*own, p));
+    let others = latency.percentiles.extract_if(.., |(p, _)| !is_own(*p));
+    others.map(|(stated, _)| Flaw::OtherPercentile { stated, own }).collect()
+}
+
+/// Whether two names are of one percentile: some builds print whole ones alone.
+fn is_same_percentile(a: f64, b: f64) -> bool {
+    (a - b).abs() < 1.0
 }
 
 fn find_flaws(lines: &Lines) -> Vec<Flaw> {

@@ -23,6 +23,13 @@ struct Number {
     value: f64,
 }
 
+/// All response times together, seconds, and how far digits and counts may put them off.
+#[derive(Debug, Clone, Copy)]
+struct Sum {
+    sum_s: f64,
+    slack_s: f64,
+}
+
 /// Times and counts that a log states of its threads.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Times {
@@ -150,12 +157,22 @@ impl Times {
     }
 
     fn unfit_sum(&self, run: Run<'_>) -> Option<Flaw> {
-        let (sum, thread) = self.sum_ms.zip(self.thread_s)?;
-        let n_threads = run.threads;
-        let (sum_s, mean_s) = (sum.value / 1e3, thread.value);
-        let slack_s = SUM_SLACK_S + SUM_SHARE * sum_s + ROUNDING_THREAD_S * f64::from(n_threads);
+        let (Sum { sum_s, slack_s }, thread) = self.sum(run).zip(self.thread_s)?;
+        let (n_threads, mean_s) = (run.threads, thread.value);
+        let slack_s =
+            slack_s + SUM_SLACK_S + SUM_SHARE * sum_s + ROUNDING_THREAD_S * f64::from(n_threads);
         let is_other = (sum_s - mean_s * f64::from(n_threads)).abs() > slack_s;
         is_other.then_some(Flaw::ThreadTimes { mean_s, n_threads, sum_s })
+    }
+
+    /// All response times together: as stated, else the mean of all events.
+    fn sum(&self, run: Run<'_>) -> Option<Sum> {
+        if let Some(sum) = self.sum_ms {
+            return Some(Sum { sum_s: sum.value / 1e3, slack_s: 0.0 });
+        }
+        let (avg_s, rounding_s) = (run.latency.avg? / 1e3, run.latency.rounding_one_ms() / 1e3);
+        let n = run.n_events as f64;
+        Some(Sum { sum_s: avg_s * n, slack_s: rounding_s * n + avg_s * run.events_slack() })
     }
 
     /// Events that began before the measured time count as a whole.

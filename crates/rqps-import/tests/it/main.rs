@@ -23,6 +23,7 @@ mod other_events;
 mod printed_times;
 mod raw;
 mod recordings;
+mod separators;
 mod sysbench;
 mod tables;
 
