@@ -27,8 +27,10 @@ pub(crate) struct Iostat {
     pub(crate) written_kb_per_s: Option<f64>,
     /// Reports that it rests on.
     pub(crate) n_reports: u32,
-    /// What was left out of its reports.
-    pub(crate) contradiction: Option<Contradiction>,
+    /// Why what was read was left out of its reports.
+    pub(crate) reads_contradiction: Option<Contradiction>,
+    /// Why what was written was left out.
+    pub(crate) writes_contradiction: Option<Contradiction>,
     /// Lines of means since the boot amid the reports, which were left out.
     pub(crate) boot_again: Option<BootAgain>,
 }
@@ -168,8 +170,9 @@ pub(crate) fn parse(text: &str, device: Option<&str>) -> Result<Found, TextProbl
 impl Iostat {
     /// What was left out, for notes.
     pub(crate) fn problems(&self) -> impl Iterator<Item = TextProblem> {
-        let contradiction = self.contradiction.map(Contradiction::problem);
-        contradiction.into_iter().chain(self.boot_again.map(BootAgain::problem))
+        let contradictions = [self.reads_contradiction, self.writes_contradiction];
+        let contradictions = contradictions.into_iter().flatten().map(Contradiction::problem);
+        contradictions.chain(self.boot_again.map(BootAgain::problem))
     }
 
     /// The sums; what one of the two does not tell is not known.
@@ -180,7 +183,8 @@ impl Iostat {
             read_kb_per_s: sum(self.read_kb_per_s, other.read_kb_per_s),
             written_kb_per_s: sum(self.written_kb_per_s, other.written_kb_per_s),
             n_reports: self.n_reports,
-            contradiction: self.contradiction.or(other.contradiction),
+            reads_contradiction: self.reads_contradiction.or(other.reads_contradiction),
+            writes_contradiction: self.writes_contradiction.or(other.writes_contradiction),
             boot_again: self.boot_again,
         }
     }
@@ -208,7 +212,8 @@ fn choose(mut devices: BTreeMap<String, Iostat>, device: Option<&str>) -> Found 
     let moved = |d: &Iostat| {
         let all = [d.reads_per_s, d.read_kb_per_s, d.written_kb_per_s];
         // What contradicts itself moved something, whatever that was.
-        d.contradiction.is_some() || all.into_iter().flatten().sum::<f64>() > 0.0
+        let contradicts = d.reads_contradiction.is_some() || d.writes_contradiction.is_some();
+        contradicts || all.into_iter().flatten().sum::<f64>() > 0.0
     };
     if devices.len() > 1 && devices.values().filter(|d| moved(d)).count() == 1 {
         devices.retain(|_, d| moved(d));

@@ -196,7 +196,8 @@ impl<'t> Reader<'t> {
             return Ok(());
         }
         let mut found = columns.values(&words)?;
-        if let Some(contradiction) = &mut found.contradiction {
+        let contradictions = [&mut found.reads_contradiction, &mut found.writes_contradiction];
+        for contradiction in contradictions.into_iter().flatten() {
             contradiction.line_idx = Some(idx);
         }
         if let (Some(device), Some(Begun::Boot), Some(boot)) =

@@ -58,15 +58,14 @@ pub(super) fn check(
     written: Moved,
     value: impl Fn(&str) -> Option<Printed>,
 ) {
-    let reads = contradiction(&READS, read, &value);
-    if reads.is_some() {
+    found.reads_contradiction = contradiction(&READS, read, &value);
+    if found.reads_contradiction.is_some() {
         (found.reads_per_s, found.read_kb_per_s) = (None, None);
     }
-    let writes = contradiction(&WRITES, written, &value);
-    if writes.is_some() {
+    found.writes_contradiction = contradiction(&WRITES, written, &value);
+    if found.writes_contradiction.is_some() {
         found.written_kb_per_s = None;
     }
-    found.contradiction = reads.or(writes);
 }
 
 fn contradiction(

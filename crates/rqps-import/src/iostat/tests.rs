@@ -290,6 +290,8 @@ fn requests_times_their_size_are_what_was_moved() {
         of(heads, "10.00 4000.00 40.00 20.00 500.00 25.00"),
         of(heads, "10.00 400.00 40.00 20.00 500.00 2.50"),
         of(&heads.replace("kB/s", "MB/s"), "10.00 0.90 40.00 20.00 0.49 25.00"),
+        of(heads, "10.00 4000.00 40.00 20.00 500.00 2.50"),
+        of(&heads.replace("kB/s", "MB/s"), "10.00 400.00 40.00 20.00 500.00 25.00"),
     ];
     expect_test::expect![[r#"
         [None, None, Some(500.0)]
@@ -297,7 +299,13 @@ fn requests_times_their_size_are_what_was_moved() {
         [Some(10.0), Some(400.0), None]
         Some(4) w/s 20 of wareq-sz 2.5 are not 500 KB written per second: KB written are left out; record it again
         [None, None, Some(501.76)]
-        Some(4) r/s 10 of rareq-sz 40 are not 921.6 KB read per second: reads and KB read are left out; record it again"#]].assert_eq(&all.join("\n"));
+        Some(4) r/s 10 of rareq-sz 40 are not 921.6 KB read per second: reads and KB read are left out; record it again
+        [None, None, None]
+        Some(4) r/s 10 of rareq-sz 40 are not 4000 KB read per second: reads and KB read are left out; record it again
+        Some(4) w/s 20 of wareq-sz 2.5 are not 500 KB written per second: KB written are left out; record it again
+        [None, None, None]
+        Some(4) r/s 10 of rareq-sz 40 are not 409600 KB read per second: reads and KB read are left out; record it again
+        Some(4) w/s 20 of wareq-sz 25 are not 512000 KB written per second: KB written are left out; record it again"#]].assert_eq(&all.join("\n"));
     for right in [
         "10.00 400.00 40.00 20.00 500.00 25.00",
         "0.01 0.13 16.00 0.00 0.00 0.00",

@@ -117,6 +117,11 @@ pub(super) fn interval_percentiles(text: &str) -> Vec<f64> {
     names.split('/').filter_map(quantity).filter(|p| *p > 0.0 && *p <= 100.0).collect()
 }
 
+/// Whether two names are of one percentile: some builds print whole ones alone.
+pub(super) fn is_same_percentile(a: f64, b: f64) -> bool {
+    (a - b).abs() < 1.0
+}
+
 /// Whether a number has marks between its digits that sysbench never prints: `54,105.88`.
 pub(super) fn has_separators(text: &str) -> bool {
     let is_mark = |c: char| matches!(c, ',' | '\'' | '\u{2019}' | '_');

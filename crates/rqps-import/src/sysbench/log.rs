@@ -8,7 +8,7 @@ use super::command_check;
 use super::flaw::{self, Flaw};
 use super::histogram;
 use super::intervals::{self, Statistics};
-use super::line::{self, Interval};
+use super::line::{self, Interval, is_same_percentile};
 use super::lines::Lines;
 use super::part::Part;
 use super::times::{self, Run};
@@ -148,11 +148,6 @@ fn take_out_other_percentiles(lines: &mut Lines) -> Vec<Flaw> {
     let is_own = |p: f64| interval_percentiles.iter().any(|own| is_same_percentile(*own, p));
     let others = latency.percentiles.extract_if(.., |(p, _)| !is_own(*p));
     others.map(|(stated, _)| Flaw::OtherPercentile { stated, own }).collect()
-}
-
-/// Whether two names are of one percentile: some builds print whole ones alone.
-fn is_same_percentile(a: f64, b: f64) -> bool {
-    (a - b).abs() < 1.0
 }
 
 fn find_flaws(lines: &Lines) -> Vec<Flaw> {

@@ -125,3 +125,78 @@ fn the_command_is_that_of_the_run() {
     let parsed = Log::parse(&log(twice, "")).unwrap();
     assert_eq!((parsed.script.as_deref(), parsed.flaws.len()), (Some("oltp_read_write"), 0));
 }
+
+/// A log of 1000 events in 10 s whose times have a percentile.
+fn with_options(command: &str) -> String {
+    let times = "Latency (ms):\n         avg: 79.90\n         max: 120.00\n         95th percentile: 90.00\n\nThreads";
+    said(&log(command, "").replace("Threads fairness", &format!("{times} fairness")))
+}
+
+#[test]
+fn limits_that_the_log_contradicts() {
+    let with = |words: &str| with_options(&format!("$ sysbench mine --threads=8 {words} run"));
+    let all = [
+        with("--percentile=99"),
+        with("--percentile=0"),
+        with("--events=500"),
+        with("--max-requests=500"),
+        with("--time=600"),
+        with("--max-time=600"),
+        with("--time=5"),
+        with("--time=10.6"),
+        with("--time=600 --events=5000"),
+    ];
+    expect_test::expect![[r#"
+        its command says --percentile=99, and the log 95: see whether the command is that of this log
+        its command says --percentile=0, and the log 95: see whether the command is that of this log
+        its command says --events=500, and the log 1000: see whether the command is that of this log
+        its command says --max-requests=500, and the log 1000: see whether the command is that of this log
+        its command says --time=600, and the log 10: see whether the command is that of this log
+        its command says --max-time=600, and the log 10: see whether the command is that of this log
+        its command says --time=5, and the log 10: see whether the command is that of this log
+        its command says --time=10.6, and the log 10: see whether the command is that of this log
+        its command says --time=600, and the log 10: see whether the command is that of this log"#]].assert_eq(&all.join("\n"));
+    for words in [
+        "--percentile=95",
+        "--percentile=95.5",
+        "--percentile=$P",
+        "--events=0 --time=10",
+        "--events=1000 --time=600",
+        "--events=995",
+        "--max-requests=1000 --max-time=3600",
+        "--time=0",
+        "--time=9",
+        "--time=10m",
+        "--time=10",
+    ] {
+        assert_eq!(with(words), "", "{words}");
+    }
+}
+
+/// What ends a run early or late beside its limit of time.
+#[test]
+fn times_beside_the_limit_with_an_innocent_reason() {
+    let long = "         max: 120.00\n";
+    let text = |words: &str, max: &str| {
+        let times = format!("Latency (ms):\n{max}\nThreads fairness");
+        log(&format!("$ sysbench mine --threads=8 {words} run"), "")
+            .replace("Threads fairness", &times)
+    };
+    assert!(said(&text("--time=5", long)).contains("--time=5, and the log 10"));
+    assert_eq!(said(&text("--time=5", "         max: 5000.00\n")), "");
+    let failed =
+        text("--time=60", long).replace("Threads started!", "Threads started!\nFATAL: it died");
+    assert_eq!(said(&failed), "sysbench reported an error: it died");
+    // Before 1.0 at most 10000 requests are the default.
+    let of_0_4 = |n: u32| {
+        let transactions = format!("{n} ({:.2}", f64::from(n) / 10.0);
+        let requests = "read/write requests: 20000 (2000.00 per sec.)\n    other operations: 0 (0.00 per sec.)";
+        let text = text("--max-time=60", long)
+            .replace("1000 (100.00", &transactions)
+            .replace("events: 1000", &format!("events: {n}"))
+            .replace("queries:             20000 (2000.00 per sec.)", requests);
+        said(&text)
+    };
+    assert_eq!(of_0_4(10_000), "");
+    assert!(of_0_4(9000).contains("--max-time=60, and the log 10"));
+}

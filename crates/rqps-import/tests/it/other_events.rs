@@ -163,7 +163,7 @@ fn what_does_not_differ_is_not_told() {
     // Four of ten events were under way at the end.
     let few = Test { n_events: 10, read: 17.0, write: 5.0, other: 3.0, ..READ_WRITE };
     let mysql = with(
-        "$ sysbench --db-driver=mysql --mysql-host=a --threads=4 --time=600 oltp_read_write run",
+        "$ sysbench --db-driver=mysql --mysql-host=a --threads=4 --time=9 oltp_read_write run",
     );
     let postgres = with("$ sysbench --db-driver=pgsql --pgsql-port=5433 oltp_read_write run");
     for tests in [
