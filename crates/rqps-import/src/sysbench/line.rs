@@ -231,7 +231,8 @@ impl PrintedTime {
         let last_digit = factor * 10_f64.powi(-i32::try_from(digits).ok()?);
         let value = quantity(number)?;
         // Products of binary fractions have digits that nobody printed.
-        let value = if unit_ms == wanted_ms { value } else { (value * factor * 1e6).round() / 1e6 };
+        let is_as_printed = (factor - 1.0).abs() < f64::EPSILON;
+        let value = if is_as_printed { value } else { (value * factor * 1e6).round() / 1e6 };
         Some(Self { value, last_digit })
     }
 }

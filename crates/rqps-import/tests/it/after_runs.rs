@@ -52,9 +52,7 @@ fn commands_behind_a_run_are_passed_over() {
         cleanup.clone(),
         format!("{BANNER}Dropping table 'sbtest1'...\n"),
         format!("{cleanup}{prepare}"),
-        format!(
-            "sysbench 0.4.12:  multi-threaded system evaluation benchmark\n\nDropping table 'sbtest'...\nDone.\n"
-        ),
+        "sysbench 0.4.12:  multi-threaded system evaluation benchmark\n\nDropping table 'sbtest'...\nDone.\n".to_owned(),
         format!("{cleanup}FATAL: unable to connect to MySQL server\n"),
         BANNER.to_owned(),
     ] {
