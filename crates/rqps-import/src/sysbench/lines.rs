@@ -275,22 +275,6 @@ impl Lines {
                 self.unfit.get_or_insert_with(|| at_set_rate(value));
             }
             (Part::Options, "Warmup time") => self.warmup_s = pair.seconds(),
-            (Part::General, "events/s (eps)") => {
-                self.refuse_separators(pair);
-                self.times.take_rate(pair);
-            }
-            (Part::General, "total time taken by event execution") => {
-                self.refuse_separators(pair);
-                self.times.take_sum(pair, 1e3);
-            }
-            (Part::Latency, "sum") => {
-                self.refuse_separators(pair);
-                self.times.take_sum(pair, self.unit_ms.unwrap_or(1.0));
-            }
-            (Part::Fairness, "events (avg/stddev)") => {
-                self.refuse_separators(pair);
-                self.times.take_events(pair);
-            }
             (Part::Sql, "queries") => self.queries = self.counted(pair),
             (Part::Sql, "transactions") => self.events = self.counted(pair),
             (Part::Sql, "read/write requests") => self.requests = self.counted(pair),
@@ -312,8 +296,16 @@ impl Lines {
                     self.refuse(pair, "no time above 0");
                 }
             }
+            _ => self.take_times(pair),
+        }
+    }
+
+    /// Takes a line of the times of events and threads.
+    fn take_times(&mut self, pair: Pair<'_>) {
+        match (self.part, pair.name) {
             (Part::Latency, "min") => self.latency.min = self.response_time(pair),
             (Part::Latency, "avg") => self.latency.avg = self.response_time(pair),
+            (Part::Latency, "sum") => self.times.take_sum(pair, self.unit_ms.unwrap_or(1.0)),
             (Part::Latency, "max") => self.latency.max = self.response_time(pair),
             (Part::Latency, name) => {
                 // `th` stands behind every number; before 1.0 `approx.  95 percentile`.
@@ -328,13 +320,18 @@ impl Lines {
                     self.no_percentiles.push(Flaw::NoPercentile { line_no, name });
                 }
             }
+            (Part::General, "events/s (eps)") => self.times.take_rate(pair),
+            (Part::General, "total time taken by event execution") => {
+                self.times.take_sum(pair, 1e3);
+            }
+            (Part::Fairness, "events (avg/stddev)") => self.times.take_events(pair),
             (Part::Fairness, "execution time (avg/stddev)") => {
                 self.is_whole = true;
-                self.refuse_separators(pair);
                 self.times.take_thread_time(pair);
             }
-            _ => {}
+            _ => return,
         }
+        self.refuse_separators(pair);
     }
 
     /// Takes a message of an error; whether it is one.
