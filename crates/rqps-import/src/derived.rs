@@ -39,7 +39,7 @@ impl Printed {
 }
 
 /// Most percent of all CPUs. vmstat rounds user and system CPU apart.
-const MAX_CPU_PCT: f64 = 102.0;
+pub(crate) const MAX_CPU_PCT: f64 = 102.0;
 
 /// Why CPU per operation is not of the rate: both are more than all CPUs, whatever digits lack.
 pub(crate) fn cpu_problem(per_operation: Printed, rate: Printed) -> Option<String> {

@@ -30,6 +30,7 @@ use std::path::Path;
 
 use rqps_model::{Metric, Run, Sizes, Stated, Tool};
 
+use crate::copies::{self, FileText};
 use crate::folder::{Folder, LeftOut, read_text};
 use crate::mytools::run_name;
 use crate::number::whole;
@@ -57,6 +58,7 @@ pub fn import(dir: &Path, options: &Options) -> Result<Imports, Error> {
     let folder = Folder::read(dir)?;
     let mut imports = Imports::default();
     let mut tables: Vec<Table> = Vec::new();
+    let mut texts: Vec<FileText> = Vec::new();
     let is_table = |name: &str| name.strip_prefix(TABLE).is_some_and(|rest| !is_beside(rest));
     for LeftOut { name, why } in folder.left_out(is_table) {
         imports.skipped.push(Error::file(&folder.dir.join(name), why));
@@ -72,7 +74,9 @@ pub fn import(dir: &Path, options: &Options) -> Result<Imports, Error> {
             imports.skipped.push(Error::file(&path, problem));
             continue;
         };
-        match read_text(&path).and_then(|text| Table::parse(&text, step, &path)) {
+        let text = read_text(&path);
+        texts.extend(text.as_ref().ok().map(|text| FileText::new(name.into(), text)));
+        match text.and_then(|text| Table::parse(&text, step, &path)) {
             Ok(table) => tables.push(table),
             Err(problem) => imports.skipped.push(problem),
         }
@@ -86,6 +90,8 @@ pub fn import(dir: &Path, options: &Options) -> Result<Imports, Error> {
     }
     imports.skipped.extend(folder.odd_names());
     let mut tables = table::without_cuts(tables, &mut imports.skipped);
+    let mut copies = copies::notes(&texts);
+    copies.extend(tables.iter().flat_map(Table::copied_lines));
     let lines: Vec<SkippedLine> =
         tables.iter_mut().flat_map(|table| table.skipped.drain(..)).collect();
     tables.sort_by(|a, b| a.step.order().cmp(&b.step.order()));
@@ -105,6 +111,9 @@ pub fn import(dir: &Path, options: &Options) -> Result<Imports, Error> {
         }
     }
     lines.into_iter().for_each(|line| tell(line, &mut imports));
+    for imported in imports.runs.iter_mut().filter_map(|run| run.imported.as_mut()) {
+        imported.notes.extend(copies.iter().cloned());
+    }
     imports.or_error(dir)
 }
 

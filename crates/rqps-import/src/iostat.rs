@@ -4,13 +4,17 @@
 //! illumos, or by the names in JSON (`iostat -o JSON`). The first report of a recording is the average since the
 //! host was started and is left out: where `-y` has left it out already, one report of many is lost.
 
+mod boot_again;
 mod json;
 mod printed;
+mod request_size;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::error::TextProblem;
+use boot_again::BootAgain;
+use request_size::Contradiction;
 
 /// Averages over a step.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -23,6 +27,12 @@ pub(crate) struct Iostat {
     pub(crate) written_kb_per_s: Option<f64>,
     /// Reports that it rests on.
     pub(crate) n_reports: u32,
+    /// Why what was read was left out of its reports.
+    pub(crate) reads_contradiction: Option<Contradiction>,
+    /// Why what was written was left out.
+    pub(crate) writes_contradiction: Option<Contradiction>,
+    /// Lines of means since the boot amid the reports, which were left out.
+    pub(crate) boot_again: Option<BootAgain>,
 }
 
 /// What was read: averages of the device, or why there are none.
@@ -88,6 +98,8 @@ struct Reports {
     has_boot: bool,
     /// Whether the last was cut off.
     is_cut: bool,
+    /// The first mean since the boot, where no line tells that a recording begins.
+    boot: Option<Report>,
 }
 
 /// What one report has of each device. A device that did nothing may lack.
@@ -129,8 +141,9 @@ const NO_COLUMNS: &str =
 /// Reports without the columns that are needed, and lines that cannot be read.
 pub(crate) fn parse(text: &str, device: Option<&str>) -> Result<Found, TextProblem> {
     let is_json = text.trim_start().starts_with('{');
-    let Reports { measured, has_boot, is_cut } =
+    let Reports { mut measured, has_boot, is_cut, boot } =
         if is_json { json::reports(text)? } else { printed::reports(text)? };
+    let boot_again = boot.and_then(|boot| boot_again::leave_out(&boot, &mut measured));
     if measured.is_empty() {
         return Ok(Found::Nothing(match (has_boot, is_cut) {
             (false, _) => Missing::NoReport,
@@ -145,6 +158,7 @@ pub(crate) fn parse(text: &str, device: Option<&str>) -> Result<Found, TextProbl
     }
     let n = measured.len() as f64;
     for sum in devices.values_mut() {
+        sum.boot_again = boot_again;
         for value in [&mut sum.reads_per_s, &mut sum.read_kb_per_s, &mut sum.written_kb_per_s] {
             *value = value.map(|value| value / n);
         }
@@ -154,6 +168,13 @@ pub(crate) fn parse(text: &str, device: Option<&str>) -> Result<Found, TextProbl
 }
 
 impl Iostat {
+    /// What was left out, for notes.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = TextProblem> {
+        let contradictions = [self.reads_contradiction, self.writes_contradiction];
+        let contradictions = contradictions.into_iter().flatten().map(Contradiction::problem);
+        contradictions.chain(self.boot_again.map(BootAgain::problem))
+    }
+
     /// The sums; what one of the two does not tell is not known.
     fn plus(self, other: Self) -> Self {
         let sum = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a + b);
@@ -162,6 +183,9 @@ impl Iostat {
             read_kb_per_s: sum(self.read_kb_per_s, other.read_kb_per_s),
             written_kb_per_s: sum(self.written_kb_per_s, other.written_kb_per_s),
             n_reports: self.n_reports,
+            reads_contradiction: self.reads_contradiction.or(other.reads_contradiction),
+            writes_contradiction: self.writes_contradiction.or(other.writes_contradiction),
+            boot_again: self.boot_again,
         }
     }
 }
@@ -187,7 +211,9 @@ fn choose(mut devices: BTreeMap<String, Iostat>, device: Option<&str>) -> Found 
     devices.retain(|name, _| !name.starts_with("loop"));
     let moved = |d: &Iostat| {
         let all = [d.reads_per_s, d.read_kb_per_s, d.written_kb_per_s];
-        all.into_iter().flatten().sum::<f64>() > 0.0
+        // What contradicts itself moved something, whatever that was.
+        let contradicts = d.reads_contradiction.is_some() || d.writes_contradiction.is_some();
+        contradicts || all.into_iter().flatten().sum::<f64>() > 0.0
     };
     if devices.len() > 1 && devices.values().filter(|d| moved(d)).count() == 1 {
         devices.retain(|_, d| moved(d));

@@ -11,6 +11,7 @@ pub mod options;
 pub mod sysbench;
 
 mod clients;
+mod copies;
 mod cut;
 mod derived;
 mod folder;

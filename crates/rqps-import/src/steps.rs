@@ -149,7 +149,8 @@ impl Names {
     /// What reports need to know of a step that is named by a script of sysbench or by the user.
     pub(crate) fn of_script(&self, name: &str) -> StepInfo {
         let known = self.known.iter().find(|step| step.name == name);
-        let plain = name.strip_prefix("oltp_").unwrap_or(name);
+        let start = ["oltp_", "select_"].iter().find_map(|start| name.strip_prefix(start));
+        let plain = start.unwrap_or(name);
         let group = known.map_or_else(|| group(&plain.replace('_', "-")), |step| step.group);
         // Logs count queries. What rqps counts otherwise, as the rows of a scan, is no step of that name.
         let is_other = known.is_some_and(|step| step.figure != Figure::Queries);
@@ -175,16 +176,21 @@ impl Names {
     }
 }
 
-/// The group of a step that the suite does not have, by how the field names its like.
+/// The group of a step that the suite does not have, by how the field names its like. `oltp`, `oltp_simple` and
+/// `select` are scripts of sysbench 0.4 and 0.5.
 fn group(family: &str) -> Group {
     let begins = |words: &[&str]| words.iter().any(|word| family.starts_with(word));
-    if begins(&["point", "random-points", "hot-points", "inlist"]) {
+    if begins(&["point", "random-points", "hot-points", "inlist"])
+        || ["select", "simple"].contains(&family)
+    {
         Group::Point
     } else if begins(&["read-only"]) {
         Group::RangeAggregate
-    } else if begins(&["range", "scan"]) {
+    } else if begins(&["range", "random-ranges", "scan"]) {
         Group::Range
-    } else if begins(&["update", "insert", "delete", "write", "read-write"]) {
+    } else if begins(&["update", "insert", "bulk-insert", "delete", "write", "read-write", "tpcc"])
+        || family == "oltp"
+    {
         Group::Write
     } else {
         Group::Other
@@ -223,6 +229,53 @@ mod tests {
             points-covered-si.warm_range=100: points-covered-si.warm (Some(100)), Point, queries/s
             update-nonindex-special_range=100: update-nonindex-special_range=100 (Some(100)), Write, queries/s
             mystery: mystery (None), Other, queries/s"#]].assert_eq(&rows.map(told).join("\n"));
+    }
+
+    #[test]
+    fn scripts_of_sysbench_have_their_groups() {
+        let names = Names::new().unwrap();
+        let told = |script: &str| {
+            let info = names.of_script(script);
+            format!("{script}: {:?}, {:?}", info.group, info.kind)
+        };
+        let scripts = [
+            "oltp_read_only",
+            "oltp_read_write",
+            "oltp_write_only",
+            "oltp_point_select",
+            "oltp_insert",
+            "oltp_delete",
+            "oltp_update_index",
+            "oltp_update_non_index",
+            "select_random_points",
+            "select_random_ranges",
+            "bulk_insert",
+            "tpcc",
+            "oltp",
+            "oltp_simple",
+            "select",
+            "update_non_index",
+            "selectivity",
+        ];
+        expect_test::expect![[r#"
+            oltp_read_only: RangeAggregate, Read
+            oltp_read_write: Write, Write
+            oltp_write_only: Write, Write
+            oltp_point_select: Point, Read
+            oltp_insert: Write, Write
+            oltp_delete: Write, Write
+            oltp_update_index: Write, Write
+            oltp_update_non_index: Write, Write
+            select_random_points: Point, Read
+            select_random_ranges: Range, Read
+            bulk_insert: Write, Write
+            tpcc: Write, Write
+            oltp: Write, Write
+            oltp_simple: Point, Read
+            select: Point, Read
+            update_non_index: Write, Write
+            selectivity: Other, Read"#]]
+        .assert_eq(&scripts.map(told).join("\n"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod agree;
 mod checks;
 mod command;
+mod command_check;
 mod comparable;
 mod flaw;
 mod histogram;
@@ -29,7 +30,7 @@ use crate::folder::read_text;
 use crate::label::LabelParts;
 use crate::sheet::{Sheet, SheetStep};
 use crate::steps::Names;
-use crate::{Error, Imports, Options};
+use crate::{Error, Imports, Options, clients};
 
 /// A log, and what the user says of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,21 +108,11 @@ impl<'f> Entry<'f> {
     fn doubts(&self, options: &Options) -> Vec<String> {
         let path = self.path.display();
         let mut notes = Vec::new();
-        let of_label = LabelParts::of(&self.label, None).map(|parts| parts.dbms);
-        if let (Some(of_label), Some(of_log)) = (of_label, dbms(&self.log))
-            && of_label.is_mysql_family() != of_log.is_mysql_family()
-        {
-            let driver = self.log.driver.as_deref().unwrap_or_default();
-            let label = &self.label;
-            notes.push(format!(
-                "{path}: its command says --db-driver={driver}, and label {label} is of another DBMS: see of which \
-                 system it is"
-            ));
-        }
+        notes.extend(driver_doubt(&self.label, &self.log).map(|doubt| format!("{path}: {doubt}")));
         if let (Some(said), Some(threads)) = (options.clients, self.log.threads)
             && said != threads
         {
-            notes.push(format!("{path}: it has {threads} threads, and --clients says {said}"));
+            notes.push(clients::said_note(said, threads, &path.to_string()));
         }
         notes
     }
@@ -289,8 +280,20 @@ fn stem(path: &Path) -> String {
     if name.is_empty() { "sysbench".to_owned() } else { name }
 }
 
+/// What a log's driver says otherwise than its label.
+pub(crate) fn driver_doubt(label: &str, log: &Log) -> Option<String> {
+    let of_label = LabelParts::of(label, None)?.dbms;
+    let is_other = of_label.is_mysql_family() != dbms(log)?.is_mysql_family();
+    let driver = log.driver.as_deref().unwrap_or_default();
+    is_other.then(|| {
+        format!(
+            "its command says --db-driver={driver}, and label {label} is of another DBMS: see of which system it is"
+        )
+    })
+}
+
 /// The family that the driver says; which of its two servers speaks MySQL's protocol, it does not.
-fn dbms(log: &Log) -> Option<Dbms> {
+pub(crate) fn dbms(log: &Log) -> Option<Dbms> {
     match log.driver.as_deref() {
         Some("pgsql") => Some(Dbms::Postgres),
         Some("mysql") => Some(Dbms::Mysql),

@@ -11,8 +11,11 @@ use crate::number::parse_number;
 /// Fewest lines of values between headings that come again: terminals have more.
 const MIN_TURN: usize = 15;
 
-/// Most percent of CPU in user mode and in the kernel together. Each is rounded.
-const MAX_CPU_PCT: f64 = 102.0;
+/// The headings of all CPU time besides `us` and `sy`, in percent.
+const OTHER_CPU: [&str; 4] = ["id", "wa", "st", "gu"];
+
+/// How far each percentage may be from the share: some systems round, others cut the digits off.
+const PCT_SLACK: f64 = 1.0;
 
 /// Why there are no averages where there are headings.
 pub(crate) const ONLY_BOOT: &str = "it has no line but the mean since the boot";
@@ -26,31 +29,43 @@ pub(crate) struct Vmstat {
     pub(crate) cpu_pct: f64,
     /// Lines that it rests on.
     pub(crate) n: u32,
-    /// Lines that are no samples, as they have not a value below each heading.
+    /// Lines that are no samples.
     pub(crate) unfit: Option<Unfit>,
 }
 
-/// Lines without a value below each heading.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Lines that are no samples.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Unfit {
     /// The first of them, from 0.
     first_idx: usize,
     n_lines: u32,
-    n_fields: usize,
-    n_heads: usize,
+    why: Why,
+}
+
+/// Why a line is no sample.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Why {
+    /// It has not a value below each heading.
+    Fields { n_fields: usize, n_heads: usize },
+    /// All CPU time is not 100 percent.
+    CpuSum { pct: f64 },
 }
 
 impl Unfit {
     /// What is to be known of them.
     pub(crate) fn problem(self) -> TextProblem {
-        let Self { first_idx, n_lines, n_fields, n_heads } = self;
+        let Self { first_idx, n_lines, why } = self;
         let others = match n_lines {
             1 => "it is no sample".to_owned(),
             n => format!("it and {} more such lines are no samples", n - 1),
         };
-        let problem =
-            format!("{n_fields} fields below {n_heads} headings: {others}; record it again");
-        TextProblem::at(first_idx, problem)
+        let why = match why {
+            Why::Fields { n_fields, n_heads } => {
+                format!("{n_fields} fields below {n_heads} headings")
+            }
+            Why::CpuSum { pct } => format!("its CPU columns add up to {pct} percent, not to 100"),
+        };
+        TextProblem::at(first_idx, format!("{why}: {others}; record it again"))
     }
 }
 
@@ -62,13 +77,25 @@ struct Columns {
     switches: usize,
     user: usize,
     system: usize,
+    other_cpu: [Option<usize>; OTHER_CPU.len()],
 }
 
 impl Columns {
     fn of_heads(heads: &[&str]) -> Option<Self> {
         let at = |head: &str| heads.iter().position(|word| *word == head);
         let system = heads.iter().rposition(|word| *word == "sy")?;
-        Some(Self { n: heads.len(), switches: at("cs")?, user: at("us")?, system })
+        let user = at("us")?;
+        let of_cpu = |head: &str| at(head).filter(|at| *at > user);
+        let (n, switches) = (heads.len(), at("cs")?);
+        Some(Self { n, switches, user, system, other_cpu: OTHER_CPU.map(of_cpu) })
+    }
+
+    /// Whether percentages can be all CPU time. Without `st` nobody knows what the hypervisor took.
+    fn is_all_cpu(self, pct: f64) -> bool {
+        let [idle, _, stolen, _] = self.other_cpu;
+        let slack = PCT_SLACK * (2 + self.other_cpu.iter().flatten().count()) as f64;
+        let is_low = idle.is_some() && stolen.is_some() && pct < 100.0 - slack;
+        pct <= 100.0 + slack && !is_low
     }
 
     /// Whether a line has a value below each heading. `vmstat -t` names the time zone as the heading of a
@@ -118,9 +145,7 @@ impl Reader {
         }
         // A line that was cut off or has values without a blank between them is no sample.
         if !columns.fit(words) {
-            let (first_idx, n_fields, n_heads) = (idx, words.len(), columns.n);
-            let first = Unfit { first_idx, n_lines: 0, n_fields, n_heads };
-            self.unfit.get_or_insert(first).n_lines += 1;
+            self.leave_out(idx, Why::Fields { n_fields: words.len(), n_heads: columns.n });
             return Ok(());
         }
         let value = |head: &str, at: usize| {
@@ -135,15 +160,24 @@ impl Reader {
         };
         let switches = value("cs", columns.switches)?;
         let (user, system) = (value("us", columns.user)?, value("sy", columns.system)?);
-        if user + system > MAX_CPU_PCT {
-            return Err(format!(
-                "us and sy: {user} and {system} are more than 100 percent: record it again"
-            ));
+        let mut pct = user + system;
+        for (head, at) in OTHER_CPU.iter().zip(columns.other_cpu) {
+            pct += at.map_or(Ok(0.0), |at| value(head, at))?;
+        }
+        if !columns.is_all_cpu(pct) {
+            self.leave_out(idx, Why::CpuSum { pct });
+            return Ok(());
         }
         self.switches += switches;
         self.cpu_pct += user + system;
         self.n += 1;
         Ok(())
+    }
+}
+
+impl Reader {
+    fn leave_out(&mut self, first_idx: usize, why: Why) {
+        self.unfit.get_or_insert(Unfit { first_idx, n_lines: 0, why }).n_lines += 1;
     }
 }
 
@@ -179,9 +213,11 @@ impl Vmstat {
         if let (0, Some(unfit)) = (n, unfit) {
             return Err(unfit.problem());
         }
-        // The last line is one that was cut off.
+        // A last line that lacks fields is one that was cut off.
         let last_idx = text.lines().count().saturating_sub(1);
-        let unfit = unfit.filter(|unfit| unfit.first_idx < last_idx);
+        let is_cut =
+            |unfit: &Unfit| unfit.first_idx == last_idx && matches!(unfit.why, Why::Fields { .. });
+        let unfit = unfit.filter(|unfit| !is_cut(unfit));
         let mean = |sum: f64| sum / f64::from(n);
         Ok((n > 0).then(|| Self {
             switches_per_s: mean(switches),
@@ -208,8 +244,10 @@ mod tests {
 
     /// A line of values of Linux.
     fn line(switches: &str, user: &str, system: &str) -> String {
+        let busy: u32 = [user, system].iter().filter_map(|pct| pct.parse::<u32>().ok()).sum();
+        let idle = 100_u32.saturating_sub(busy);
         format!(
-            " 1  0      0 100000   2000  30000    0    0     0     0  900 {switches} {user} {system} 88  0  0\n"
+            " 1  0      0 100000   2000  30000    0    0     0     0  900 {switches} {user} {system} {idle}  0  0\n"
         )
     }
 
@@ -281,6 +319,33 @@ mod tests {
     }
 
     #[test]
+    fn lines_whose_cpu_does_not_add_up_are_no_samples() {
+        let whole = line("1000", "10", "2");
+        let of = |odd: &str| {
+            let found = Vmstat::parse(&format!("{HEADS}{}{whole}{odd}", boot())).unwrap().unwrap();
+            (found.n, found.cpu_pct, found.unfit.map(|unfit| unfit.problem().problem))
+        };
+        let cpu = |pct: &str| whole.replace("10 2 88  0  0", pct);
+        for wrong in ["80 2 88 0 0", "1 2 8 0 0", "0 0 0 0 0", "10 2 88 40 0"] {
+            let (n, pct, told) = of(&cpu(wrong));
+            assert_eq!((n, pct), (1, 12.0), "{wrong}");
+            assert!(told.unwrap().contains("percent, not to 100"), "{wrong}");
+        }
+        // Digits are rounded or cut off, and steal time has a column.
+        for right in ["10 2 86 0 0", "34 34 34 0 0", "10 2 47 1 40"] {
+            assert_eq!((of(&cpu(right)).0, of(&cpu(right)).2), (2, None), "{right}");
+        }
+        // Guests have a column of their own in newer versions; older ones have none of steal time.
+        let other = |heads: &str, cpu: &str| {
+            let text = format!("{HEADS}{}{}", boot(), line("1000", "10", "2"));
+            let text = text.replace("us sy id wa st", heads).replace("10 2 88  0  0", cpu);
+            Vmstat::parse(&text.replace("50 40 10  0  0", cpu)).unwrap().unwrap().unfit
+        };
+        assert_eq!(other("us sy id wa st gu", "10 2 48 0 0 40"), None);
+        assert_eq!(other("us sy id wa", "10 2 48 0"), None);
+    }
+
+    #[test]
     fn values_that_cannot_be_read() {
         let of = |switches: &str, user: &str, system: &str| {
             problem(&format!("{HEADS}{}{}", boot(), line(switches, user, system)))
@@ -300,7 +365,7 @@ mod tests {
             Some(4): cs: "inf" is no whole number from 0 on: record it again with LC_ALL=C
             Some(4): cs: "1.000" is no whole number from 0 on: record it again with LC_ALL=C
             Some(4): us: "10,5" is no whole number from 0 on: record it again with LC_ALL=C
-            Some(4): us and sy: 10 and 500 are more than 100 percent: record it again
+            Some(4): its CPU columns add up to 510 percent, not to 100: it is no sample; record it again
             Some(4): cs: "18446744073709551615" is no whole number from 0 on: record it again with LC_ALL=C"#]].assert_eq(&all.join("\n"));
     }
 

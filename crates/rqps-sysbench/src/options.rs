@@ -72,11 +72,15 @@ impl Options {
         known(name).map_or(Ok(Value::Nothing), |definition| self.value(&definition))
     }
 
-    /// A built-in option that is a whole number.
+    /// A built-in option that is a whole number. As in sysbench 1.0.20, scripts' own options alone may be `1e6`.
     ///
     /// # Errors
     /// What was given is none.
     pub(crate) fn int(&self, name: &str) -> Result<i64, Error> {
+        let given = self.given.get(&canonical(name)).and_then(|given| given.value.as_ref());
+        if let Some(value) = given.filter(|text| !text.is_empty() && text.parse::<i64>().is_err()) {
+            return Err(Error::BadValue { name: name.to_owned(), value: value.clone() });
+        }
         Ok(match self.built_in(name)? {
             Value::Int(value) => value,
             _ => 0,

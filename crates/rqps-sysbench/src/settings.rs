@@ -139,7 +139,7 @@ fn forced_shutdown(options: &Options, time_s: u64) -> Result<Option<Duration>, E
     // Without a value it is 5% of the time.
     let bare =
         options.given().any(|(name, given)| name == "forced_shutdown" && given.value.is_none());
-    if bare || text == "on" {
+    if bare {
         return Ok(Some(Duration::from_secs(time_s) / 20));
     }
     if text == "off" {
@@ -245,6 +245,18 @@ mod tests {
         assert_eq!(it.forced_shutdown, Some(Duration::from_secs(5)));
         assert_eq!(it.percentiles, [50.0, 99.9]);
         assert_eq!((it.seed, it.seed_given), (4, true));
+        // Of sysbench 1.0.20: 0 ends at once, and `on` is refused.
+        let at_once = settings("--time=5 --forced-shutdown=0").unwrap();
+        assert_eq!(at_once.forced_shutdown, Some(Duration::ZERO));
+        for wrong in [
+            "--forced-shutdown=on",
+            "--forced-shutdown=1.5",
+            "--time=1e1",
+            "--threads=2.0",
+            "--events=10k",
+        ] {
+            assert!(settings(wrong).is_err(), "{wrong}");
+        }
         let half = settings("--time=5 --forced-shutdown=50%").unwrap();
         assert_eq!(half.forced_shutdown, Some(Duration::from_secs(2)));
         let long = settings("--time=9223372036854775807 --forced-shutdown").unwrap();

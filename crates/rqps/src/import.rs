@@ -110,18 +110,23 @@ fn past_ms_of(date: &str, now_unix_ms: i64) -> Result<i64> {
     let unix_ms = unix_ms_of(date)?;
     ensure!(
         unix_ms <= now_unix_ms.saturating_add(DAY_MS),
-        "--date {date} is in the future; write the day of the measurement"
+        "--date {date} is in the future; write the day of the measurement, from 1970-01-01 to today"
     );
     Ok(unix_ms)
 }
 
 /// Midnight in UTC of a day that is written as 2025-08-31, from 1970 on.
 fn unix_ms_of(date: &str) -> Result<i64> {
-    let day = date.parse::<Date>().ok().filter(|day| day.year() >= 1970 && day.to_string() == date);
+    let day = date.parse::<Date>().ok().filter(|day| day.to_string() == date);
     let midnight = day.and_then(|day| TimeZone::UTC.to_timestamp(day.into()).ok());
     let midnight =
         midnight.with_context(|| format!("--date {date} is no day; write it as 2025-08-31"))?;
-    Ok(midnight.as_millisecond())
+    let unix_ms = midnight.as_millisecond();
+    ensure!(
+        unix_ms >= 0,
+        "--date {date} is before 1970-01-01; write the day of the measurement, from 1970-01-01 to today"
+    );
+    Ok(unix_ms)
 }
 
 #[cfg(test)]
@@ -146,6 +151,12 @@ mod tests {
             "",
         ] {
             assert!(unix_ms_of(wrong).is_err(), "{wrong}");
+        }
+        for early in ["1960-01-01", "1969-12-31", "0001-01-01"] {
+            let problem = unix_ms_of(early).unwrap_err().to_string();
+            let wanted =
+                format!("--date {early} is before 1970-01-01; write the day of the measurement, ");
+            assert_eq!(problem, wanted + "from 1970-01-01 to today");
         }
     }
 

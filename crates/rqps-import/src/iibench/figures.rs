@@ -145,6 +145,29 @@ pub(super) fn failed_by_the_start(step: &StepName, dir: &StepDir) -> Option<Stri
     })
 }
 
+/// How far a stated rate that a share of the seconds reached may be from the logs: they give seconds in tenths.
+const REACHED_SHARE: f64 = 0.1;
+
+/// How far its share of the seconds may be: scripts count some lines that are no seconds.
+const REACHED_RANK: f64 = 0.05;
+
+/// Leaves out what a summary states of the first client's seconds, where its log has other rates.
+pub(super) fn leave_out_reached(step: &StepName, dir: &mut StepDir) -> Option<String> {
+    let is_query = step.inserts_per_s().is_some();
+    let (summary, log) = (dir.summary.as_mut()?, dir.logs.first()?);
+    let other = [("p50", 0.5), ("p99", 0.99)].into_iter().find_map(|(name, share)| {
+        let stated = summary.reached(name, is_query)?;
+        let least = reached(log, is_query, (share + REACHED_RANK).min(1.0))?;
+        let most = reached(log, is_query, share - REACHED_RANK)?;
+        let is_of_log = stated + 1.0 >= least * (1.0 - REACHED_SHARE)
+            && stated - 1.0 <= most * (1.0 + REACHED_SHARE);
+        let own = reached(log, is_query, share)?;
+        (!is_of_log).then(|| format!("its {name} is {stated}, and that of the first log {own:.1}"))
+    })?;
+    summary.leave_out_reached();
+    Some(format!("{other}: p50 and p99 are computed from the log"))
+}
+
 /// Operations per second.
 #[derive(Debug, Clone, Copy)]
 struct Rates {

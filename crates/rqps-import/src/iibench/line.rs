@@ -1,7 +1,7 @@
 //! Whether the values of one line are of one step: those per operation are those per second over the rate.
 
 use super::step::{StepName, figure_heading};
-use crate::derived::{Held, Pair, Printed, hold};
+use crate::derived::{Held, MAX_CPU_PCT, Pair, Printed, Range, hold};
 
 /// Values by the operations that the step counts.
 const OF_FIGURE: [Pair; 4] = [
@@ -14,6 +14,76 @@ const OF_FIGURE: [Pair; 4] = [
 /// Values by the rows inserted, beside queries as well.
 const OF_INSERTS: [Pair; 3] =
     [Pair::new("wps", "wpi"), Pair::of_mb("wmbps", "wkbpi"), Pair::new("wkbps", "wkbpi")];
+
+/// Two columns of which one cannot be above the other.
+struct Ordered {
+    least: &'static str,
+    most: &'static str,
+    /// What the other is.
+    why: &'static str,
+    /// What is left out.
+    out: &'static [&'static str],
+}
+
+const REACHED: Ordered = Ordered {
+    least: "p99",
+    most: "p50",
+    why: "the rate that fewer seconds reach",
+    out: &["p50", "p99"],
+};
+
+impl Ordered {
+    fn flaw(&self, value: impl Fn(&str) -> Option<Printed>) -> Option<Flaw> {
+        let (least, most) = (value(self.least)?, value(self.most)?);
+        least.is_above(most).then(|| {
+            let Self { least: head, most: other, why, out } = self;
+            let text = format!(
+                "{head} {} is more than {other} {}, {why}: both are left out; merge it again",
+                least.value, most.value
+            );
+            Flaw::Columns { heads: out.to_vec(), text }
+        })
+    }
+}
+
+/// How far `cpupq` may be from `cpups`, besides its digits. The scripts round the CPU seconds of a step to tenths.
+const CPU_SLACK: f64 = 0.05;
+
+/// The numbers of CPUs for which CPU per operation is the share of all CPUs over the rate.
+pub(super) fn cpus(share: Printed, per_operation: Printed, rate: Printed) -> Range {
+    let (share, own, rate) = (share.range(), per_operation.range(), rate.range());
+    // `cpupq` is in microseconds, and `cpups` in percent.
+    let n = |own: f64, rate: f64, share: f64| own * rate / (share * 1e4);
+    Range {
+        least: n(own.least, rate.least, share.most) * (1.0 - CPU_SLACK),
+        most: n(own.most, rate.most, share.least) * (1.0 + CPU_SLACK),
+    }
+}
+
+/// What is wrong with the CPU of a line. Both columns are made from the same samples.
+fn cpu_flaw(
+    share: Option<Printed>,
+    per_operation: Option<Printed>,
+    rate: Option<Printed>,
+) -> Option<Flaw> {
+    let share = share?;
+    if share.range().least > MAX_CPU_PCT {
+        let text = format!(
+            "cpups {} is more than 100 percent of all CPUs: left out are cpups, cpupq; merge it again",
+            share.value
+        );
+        return Some(Flaw::Columns { heads: vec!["cpups", "cpupq"], text });
+    }
+    let (own, rate) = (per_operation?, rate?);
+    let n = cpus(share, own, rate);
+    (n.most.floor() < n.least.max(1.0)).then(|| {
+        let text = format!(
+            "cpupq {} at a rate of {} and cpups {} are of no whole number of CPUs: left out is cpupq; merge it again",
+            own.value, rate.value, share.value
+        );
+        Flaw::Columns { heads: vec!["cpupq"], text }
+    })
+}
 
 /// What is wrong with a line.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,15 +128,14 @@ pub(super) fn flaws(step: &StepName, value: impl Fn(&str) -> Option<Printed> + C
         flaws.push(Flaw::Columns { heads, text });
     }
     let size_head = if value("dbgb1").is_some() { "dbgb1" } else { "dbgb" };
-    if let (Some(tables), Some(dir)) = (value(size_head), value("dbgb2"))
-        && tables.is_above(dir)
-    {
-        let text = format!(
-            "{size_head} {} are more than dbgb2 {}, the directory that holds them: both are left out",
-            tables.value, dir.value
-        );
-        flaws.push(Flaw::Columns { heads: vec!["dbgb", "dbgb1", "dbgb2"], text });
-    }
+    let sizes = Ordered {
+        least: size_head,
+        most: "dbgb2",
+        why: "the directory that holds them",
+        out: &["dbgb", "dbgb1", "dbgb2"],
+    };
+    flaws.extend([sizes, REACHED].iter().filter_map(|ordered| ordered.flaw(value)));
+    flaws.extend(cpu_flaw(value("cpups"), value("cpupq"), value(figure)));
     flaws
 }
 

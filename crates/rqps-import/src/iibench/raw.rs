@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use rqps_model::Tool;
 
 use super::figures::{self, Loaded};
-use super::same_client::{self, ClientLog};
 use super::step::StepName;
 use super::step_dir::{Place, StepDir, StepOptions, has_logs};
+use crate::copies::{self, FileText};
 use crate::folder::{Folder, is_packed};
 use crate::mytools::run_name;
 use crate::recording::{self, Recording};
@@ -32,7 +32,7 @@ struct Measured {
 #[derive(Default)]
 struct Told {
     recordings: Vec<Recording>,
-    of_clients: Vec<ClientLog>,
+    of_clients: Vec<FileText>,
 }
 
 /// Whether a folder is one system's: it has a folder of a step in it, which has logs or cannot be read.
@@ -71,7 +71,7 @@ pub(super) fn import(folder: &Folder, options: &Options) -> Result<Imports, Erro
         all.extend(measured(idx, system, options, &mut sheet, &mut told));
     }
     sheet.notes.extend(recording::short_notes(&told.recordings));
-    sheet.notes.extend(same_client::copy_notes(&told.of_clients));
+    sheet.notes.extend(copies::notes(&told.of_clients));
     all.sort_by(|a, b| (a.step.order(), a.clients).cmp(&(b.step.order(), b.clients)));
     let n = systems.len();
     for Measured { system_idx, step, clients, cell } in all {
@@ -137,7 +137,7 @@ fn measured(
             let device = options.device.as_deref();
             StepDir::read(&place, &step, StepOptions { device, loaded: loaded.rows })
         });
-        let dir = match read {
+        let mut dir = match read {
             Ok(dir) => dir,
             Err(problem) => {
                 sheet.notes.push(sheet::note(&problem));
@@ -146,14 +146,19 @@ fn measured(
         };
         sheet.notes.extend(dir.notes.iter().cloned());
         told.recordings.extend(dir.recordings.iter().cloned());
-        told.of_clients.extend(dir.of_clients.iter().cloned());
+        told.of_clients.extend(dir.of_clients.iter().map(|log| log.file.clone()));
         if let Some(dbms) = dir.logs.iter().find_map(|log| log.flags.dbms) {
             sheet.drivers.entry(system.label.clone()).or_insert(dbms);
+        }
+        let res = shown.join(format!("o.res.dop{}", dir.clients));
+        if let Some(problem) = figures::leave_out_reached(&step, &mut dir) {
+            sheet.notes.push(sheet::note(&Error::file(&res, problem)));
         }
         let slow_start = figures::failed_by_the_start(&step, &dir);
         sheet.notes.extend(slow_start.map(|text| format!("{}: {text}.", shown.display())));
         let clients = dir.clients;
         loaded.take(&step, &dir);
+        told.of_clients.extend(dir.of_recorders.iter().cloned());
         match figures::cell(&step, &dir, loaded) {
             Ok(cell) => out.push(Measured { system_idx: idx, step, clients, cell }),
             Err(problem) => sheet.notes.push(sheet::note(&Error::file(&shown, problem))),

@@ -10,6 +10,7 @@ use super::step::StepName;
 use super::summary::Summary;
 use super::summary_check::{Logged, check_summary};
 use crate::Error;
+use crate::copies::FileText;
 use crate::folder::{Folder, LeftOut, is_packed, read_text};
 use crate::iostat::{self, Found, Iostat};
 use crate::recording::{Recorder, Recording};
@@ -36,6 +37,8 @@ pub(super) struct StepDir {
     pub(super) recordings: Vec<Recording>,
     /// The logs as they are told apart.
     pub(super) of_clients: Vec<ClientLog>,
+    /// The texts of vmstat and iostat that were taken.
+    pub(super) of_recorders: Vec<FileText>,
 }
 
 /// What a step is read with.
@@ -151,6 +154,7 @@ struct Recorded<'p> {
     step_s: f64,
     notes: Vec<String>,
     recordings: Vec<Recording>,
+    texts: Vec<FileText>,
 }
 
 impl Recorded<'_> {
@@ -202,6 +206,8 @@ impl Recorded<'_> {
     fn vmstat(&mut self, name: &str, is_needed: bool) -> Option<Vmstat> {
         let path = self.place.file(name);
         let text = self.place.text(name)?;
+        let of_text = |text: &String| FileText::new(path.clone(), text);
+        let own = text.as_ref().ok().map(of_text);
         let read = text.and_then(|text| Vmstat::parse(&text).map_err(|why| why.in_file(&path)));
         let found = read.map_err(|problem| self.note(&problem)).ok()?;
         if !is_needed {
@@ -214,6 +220,7 @@ impl Recorded<'_> {
         if let Some(unfit) = found.unfit {
             self.note(&unfit.problem().in_file(&path));
         }
+        self.texts.extend(own);
         self.take(name, Recorder::Vmstat, found.n).then_some(found)
     }
 
@@ -232,6 +239,10 @@ impl Recorded<'_> {
         let problem = match iostat::parse(&text, device).map_err(|why| why.in_file(&path)) {
             Ok(Found::Device(found)) => {
                 let is_taken = !is_needed || self.take(name, Recorder::Iostat, found.n_reports);
+                if is_needed {
+                    self.texts.push(FileText::new(path.clone(), &text));
+                    found.problems().for_each(|problem| self.note(&problem.in_file(&path)));
+                }
                 return (is_taken.then_some(found), n_cpus);
             }
             // A file that cannot be read is named in any case.
@@ -271,7 +282,8 @@ impl StepDir {
         // Clients start one second after the other.
         let longest_s = logs.iter().map(|log| log.total_s).fold(0.0, f64::max);
         let step_s = longest_s + f64::from(clients);
-        let mut recorded = Recorded { place, step_s, notes: Vec::new(), recordings: Vec::new() };
+        let (notes, recordings, texts) = (Vec::new(), Vec::new(), Vec::new());
+        let mut recorded = Recorded { place, step_s, notes, recordings, texts };
         for LeftOut { name, why } in place.folder.left_out(|name| name.starts_with("o.")) {
             recorded.note(&Error::file(&place.file(&name), why));
         }
@@ -280,14 +292,25 @@ impl StepDir {
         let is_needed = summary.as_ref().is_none_or(|summary| !summary.has_means());
         let vmstat = recorded.vmstat(&name("vm"), is_needed);
         let (iostat, n_cpus) = recorded.iostat(&name("io"), device, is_needed);
-        let Recorded { mut notes, recordings, .. } = recorded;
+        let Recorded { mut notes, recordings, texts: of_recorders, .. } = recorded;
         for (log, k) in logs.iter().zip(1..) {
             if let Some((idx, error)) = &log.error {
                 let path = place.file(&format!("{LOG}{clients}.{k}"));
                 notes.push(format!("{}.", Error::line(&path, *idx, error.clone()).sentence()));
             }
         }
-        Ok(Self { clients, logs, summary, vmstat, iostat, n_cpus, notes, recordings, of_clients })
+        Ok(Self {
+            clients,
+            logs,
+            summary,
+            vmstat,
+            iostat,
+            n_cpus,
+            notes,
+            recordings,
+            of_clients,
+            of_recorders,
+        })
     }
 }
 

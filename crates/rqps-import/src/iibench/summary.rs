@@ -15,7 +15,7 @@
 use std::collections::BTreeMap;
 
 use super::digits::rounded;
-use crate::derived::{Pair, Printed, hold};
+use crate::derived::{MAX_CPU_PCT, Pair, Printed, hold};
 use crate::number::{MAX_GB, MAX_SECONDS, check_range, parse_number, parse_quantity, whole};
 
 /// Values by insert and what they are made from.
@@ -180,6 +180,14 @@ impl Summary {
         for (means, rate_head, pairs) in
             [(&self.by_insert, "ips", &BY_INSERT[..]), (&self.by_query, "qps", &BY_QUERY[..])]
         {
+            if let Some(cpu) = means.get("cpu/s").filter(|cpu| cpu.range().least > MAX_CPU_PCT) {
+                problems.push(format!(
+                    "cpu/s {} is more than 100 percent of all CPUs: the means of vmstat and iostat are left out; make \
+                     it again",
+                    cpu.value
+                ));
+                break;
+            }
             let Some(rate) = means.get(rate_head) else { continue };
             let held = hold(pairs, *rate, |head| means.get(head).copied());
             if !held.contradictions.is_empty() {
@@ -205,6 +213,16 @@ impl Summary {
         problems
     }
 
+    /// The first client's rate that a share of its seconds reached, of inserts or of queries.
+    pub(super) fn reached(&self, name: &str, is_query: bool) -> Option<f64> {
+        self.reached.get(name).and_then(|r| r[usize::from(is_query)])
+    }
+
+    /// Leaves out the rates that a share of the seconds reached.
+    pub(super) fn leave_out_reached(&mut self) {
+        self.reached.clear();
+    }
+
     /// The columns of merged tables, by their headings, as far as they are there. `n_cpus` is of the host.
     pub(super) fn columns(&self, is_query: bool, n_cpus: Option<u32>) -> Vec<(&'static str, f64)> {
         let (own, rate) = if is_query {
@@ -216,7 +234,6 @@ impl Summary {
         let per = |what: &str| own(&format!("{what}/{}", if is_query { 'q' } else { 'i' }));
         let by_insert = |head: &str| self.by_insert.get(head).map(|printed| printed.value);
         let max = if is_query { self.max_query_s } else { self.max_insert_s };
-        let reached = |name: &str| self.reached.get(name).and_then(|r| r[usize::from(is_query)]);
         let cpu_us = own("cpu/s").zip(n_cpus).filter(|_| rate > 0.0);
         // The scripts round the CPU seconds of the step to tenths.
         let cpu_us = cpu_us.map(|(pct, n)| {
@@ -242,8 +259,8 @@ impl Summary {
             ("dbgb2", self.data_dir_gb.map(|gb| gb.value)),
             ("rss", self.rss_gb),
             ("maxop", max),
-            ("p50", reached("p50")),
-            ("p99", reached("p99")),
+            ("p50", self.reached("p50", is_query)),
+            ("p99", self.reached("p99", is_query)),
         ];
         all.into_iter().filter_map(|(head, value)| Some((head, value?))).collect()
     }

@@ -12,6 +12,9 @@ use crate::number::{MAX_GB, parse_quantity};
 /// How the files of tables begin.
 pub(super) const TABLE: &str = "mrg.";
 
+/// Fewest values above zero of a line that tell a copy: fewer are the same by chance.
+const MIN_TELLING: usize = 6;
+
 /// What older tables call `dbgb1`.
 const OLD_SIZE: &str = "dbgb";
 
@@ -77,6 +80,24 @@ impl Table {
     /// The systems of its lines.
     pub(super) fn tags(&self) -> impl Iterator<Item = &str> {
         self.groups.iter().flatten().map(|row| row.tag.as_str())
+    }
+
+    /// Notes on lines of two systems that have the same values.
+    pub(super) fn copied_lines(&self) -> Vec<String> {
+        let rows: Vec<&Row> = self.groups.iter().flatten().collect();
+        let copies = rows.iter().enumerate().filter_map(|(at, row)| {
+            let n_telling = row.values.iter().filter(|(_, value)| *value > 0.0).count();
+            let is_same = |other: &&&Row| other.tag != row.tag && other.values == row.values;
+            let other = rows[..at].iter().find(is_same).filter(|_| n_telling >= MIN_TELLING)?;
+            Some(format!(
+                "{}: the lines of {} and {} are the same: one of them is a copy, and its figures are those of the \
+                 other.",
+                self.file_name(),
+                other.tag,
+                row.tag
+            ))
+        });
+        copies.collect()
     }
 
     /// Reads a table. Lines that contradict themselves are left out.

@@ -2,7 +2,9 @@
 
 use serde_json::{Deserializer, Value};
 
+use super::request_size::{self, Moved};
 use super::{Iostat, NO_COLUMNS, READ, Report, Reports, Unit, WRITTEN, add};
+use crate::derived::Printed;
 use crate::number::parse_number;
 
 /// Names that sysstat 11 has in place of the headings.
@@ -52,10 +54,17 @@ fn device(disk: &Value, name: &str) -> Result<Iostat, String> {
         let found = all.find_map(|(key, kb)| Some(number(key)?.map(|value| value * kb)));
         found.unwrap_or_else(|| Err(NO_COLUMNS.to_owned()))
     };
-    Ok(Iostat {
+    let mut found = Iostat {
         reads_per_s: number("r/s").or_else(|| number("r")).transpose()?,
         read_kb_per_s: Some(find(&READ, &READ_OF_11)?),
         written_kb_per_s: Some(find(&WRITTEN, &WRITTEN_OF_11)?),
-        n_reports: 0,
-    })
+        ..Iostat::default()
+    };
+    let printed = |key: &str| Printed::parse(&disk.get(key)?.to_string());
+    let moved = |units: &[Unit]| {
+        let found = units.iter().find_map(|(key, kb)| Some((printed(key)?, *kb)));
+        Moved { printed: found.map(|(printed, _)| printed), kb: found.map_or(1.0, |(_, kb)| kb) }
+    };
+    request_size::check(&mut found, moved(&READ), moved(&WRITTEN), printed);
+    Ok(found)
 }

@@ -1,6 +1,8 @@
 //! Reports as iostat prints them.
 
+use super::request_size::{self, Moved};
 use super::{Iostat, NO_COLUMNS, READ, Report, Reports, Unit, WRITTEN, add};
+use crate::derived::Printed;
 use crate::error::TextProblem;
 use crate::number::parse_number;
 
@@ -21,6 +23,9 @@ struct Columns {
     reads: Option<usize>,
     read: Column,
     written: Column,
+    writes: Option<usize>,
+    read_size: Option<usize>,
+    written_size: Option<usize>,
 }
 
 impl Columns {
@@ -35,18 +40,32 @@ impl Columns {
             reads: at("r/s"),
             read: find(&READ)?,
             written: find(&WRITTEN)?,
+            writes: at("w/s"),
+            read_size: at("rareq-sz"),
+            written_size: at("wareq-sz"),
         })
     }
 
     /// A whole line.
     fn values(self, words: &[&str]) -> Result<Iostat, String> {
         let kb = |column: Column| Ok::<f64, String>(scaled(words[column.at])? * column.kb);
-        Ok(Iostat {
+        let mut found = Iostat {
             reads_per_s: self.reads.map(|at| plain(words[at])).transpose()?,
             read_kb_per_s: Some(kb(self.read)?),
             written_kb_per_s: Some(kb(self.written)?),
-            n_reports: 0,
-        })
+            ..Iostat::default()
+        };
+        // Numbers with a unit behind them are none, and are not held against each other.
+        let printed = |at: usize| Printed::parse(&words[at].replace(',', "."));
+        let moved = |column: Column| Moved { printed: printed(column.at), kb: column.kb };
+        let value = |head: &str| match head {
+            "r/s" => self.reads.and_then(printed),
+            "w/s" => self.writes.and_then(printed),
+            "rareq-sz" => self.read_size.and_then(printed),
+            _ => self.written_size.and_then(printed),
+        };
+        request_size::check(&mut found, moved(self.read), moved(self.written), value);
+        Ok(found)
     }
 }
 
@@ -59,6 +78,8 @@ struct Reader<'t> {
     begun: Option<Begun>,
     /// Whether the next report is the mean since the boot.
     is_booting: bool,
+    /// Whether a line told that a recording begins.
+    has_banner: bool,
     /// A device that stood alone on its line: `-h` of sysstat 10 and 11 has its values on the next.
     alone: Option<&'t str>,
     /// The line with which a recording was cut off.
@@ -108,7 +129,7 @@ impl<'t> Reader<'t> {
         if is_banner(line) {
             self.end_line(idx);
             self.end_recording();
-            (self.columns, self.is_booting) = (None, true);
+            (self.columns, self.is_booting, self.has_banner) = (None, true, true);
             return Ok(());
         }
         // What was cut off is the last of its recording.
@@ -129,6 +150,7 @@ impl<'t> Reader<'t> {
 
     fn begin_report(&mut self) {
         if std::mem::take(&mut self.is_booting) {
+            self.reports.boot = (!self.has_banner).then(Report::new);
             self.begun = Some(Begun::Boot);
             self.reports.has_boot = true;
         } else {
@@ -173,7 +195,16 @@ impl<'t> Reader<'t> {
             self.cut_at(idx, words.len());
             return Ok(());
         }
-        let found = columns.values(&words)?;
+        let mut found = columns.values(&words)?;
+        let contradictions = [&mut found.reads_contradiction, &mut found.writes_contradiction];
+        for contradiction in contradictions.into_iter().flatten() {
+            contradiction.line_idx = Some(idx);
+        }
+        if let (Some(device), Some(Begun::Boot), Some(boot)) =
+            (device, self.begun, &mut self.reports.boot)
+        {
+            boot.insert(device.to_owned(), found);
+        }
         match (device, self.begun, self.reports.measured.last_mut()) {
             (Some(device), Some(Begun::Measured), Some(report)) => add(report, device, found),
             _ => Ok(()),

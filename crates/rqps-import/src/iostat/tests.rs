@@ -20,7 +20,7 @@ nvme0n1         10.00    400.00     0.00   0.00    0.10    40.00  100.00   1000.
 sda              0.00      0.00     0.00   0.00    0.00     0.00    0.00      0.00
 
 Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB/s
-nvme0n1         30.00    800.00     0.00   0.00    0.10    40.00  100.00   3000.00
+nvme0n1         30.00    800.00     0.00   0.00    0.10    26.67  100.00   3000.00
 ";
 
 /// Reads per second, KB read and KB written.
@@ -268,4 +268,95 @@ fn what_some_reports_do_not_tell_is_not_known() {
     let other = "Device tps kB_read/s kB_wrtn/s\nsda 1 400 500\n\n";
     let text = format!("{}{other}{}", reports(&["9 9 9 9"]), reports(&["10 400 20 500"]));
     assert_eq!(of(&text, None), [None, Some(400.0), Some(500.0)]);
+}
+
+/// Values of the only device, and what is told of it.
+fn told(text: &str) -> String {
+    match parse(text, None).unwrap() {
+        Found::Device(d) => {
+            let values = [d.reads_per_s, d.read_kb_per_s, d.written_kb_per_s];
+            let told = d.problems().map(|said| format!("\n{:?} {}", said.line_idx, said.problem));
+            format!("{values:?}{}", told.collect::<String>())
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn requests_times_their_size_are_what_was_moved() {
+    let heads = "Device r/s rkB/s rareq-sz w/s wkB/s wareq-sz\n";
+    let of = |heads: &str, line: &str| told(&twice(&format!("{heads}sda {line}\n")));
+    let all = [
+        of(heads, "10.00 4000.00 40.00 20.00 500.00 25.00"),
+        of(heads, "10.00 400.00 40.00 20.00 500.00 2.50"),
+        of(&heads.replace("kB/s", "MB/s"), "10.00 0.90 40.00 20.00 0.49 25.00"),
+        of(heads, "10.00 4000.00 40.00 20.00 500.00 2.50"),
+        of(&heads.replace("kB/s", "MB/s"), "10.00 400.00 40.00 20.00 500.00 25.00"),
+    ];
+    expect_test::expect![[r#"
+        [None, None, Some(500.0)]
+        Some(4) r/s 10 of rareq-sz 40 are not 4000 KB read per second: reads and KB read are left out; record it again
+        [Some(10.0), Some(400.0), None]
+        Some(4) w/s 20 of wareq-sz 2.5 are not 500 KB written per second: KB written are left out; record it again
+        [None, None, Some(501.76)]
+        Some(4) r/s 10 of rareq-sz 40 are not 921.6 KB read per second: reads and KB read are left out; record it again
+        [None, None, None]
+        Some(4) r/s 10 of rareq-sz 40 are not 4000 KB read per second: reads and KB read are left out; record it again
+        Some(4) w/s 20 of wareq-sz 2.5 are not 500 KB written per second: KB written are left out; record it again
+        [None, None, None]
+        Some(4) r/s 10 of rareq-sz 40 are not 409600 KB read per second: reads and KB read are left out; record it again
+        Some(4) w/s 20 of wareq-sz 25 are not 512000 KB written per second: KB written are left out; record it again"#]].assert_eq(&all.join("\n"));
+    for right in [
+        "10.00 400.00 40.00 20.00 500.00 25.00",
+        "0.01 0.13 16.00 0.00 0.00 0.00",
+        "10,00 400,00 40,00 20,00 500,00 25,00",
+        "10 404 40 20 495 25",
+        "10.00 1.5M 40.00k 20.00 500.0k 25.0k",
+    ] {
+        assert!(!of(heads, right).contains("left out"), "{right}");
+    }
+    // A device that contradicts itself is one that moved something.
+    let both = format!("{heads}sda 10.00 4000.00 40.00 0 0 0\nsdb 10.00 400.00 40.00 0 0 0\n");
+    assert!(matches!(parse(&twice(&both), None), Ok(Found::Several(_))));
+    // Sectors, and the size of both directions together.
+    let sectors = "Device: r/s w/s rsec/s wsec/s avgrq-sz\n";
+    assert!(!of(sectors, "10 20 800 40 28").contains("left out"));
+    let disk = |kb: f64| {
+        format!(
+            "{{\"disk_device\": \"sda\", \"r/s\": 10.0, \"rkB/s\": {kb}, \"rareq-sz\": 40.0, \"wkB/s\": 9}}"
+        )
+    };
+    let json = |kb: f64| {
+        let report = format!("{{\"disk\": [{}]}}", disk(kb));
+        let text =
+            format!("{{\"sysstat\": {{\"hosts\": [{{\"statistics\": [{report}, {report}]}}]}}}}");
+        told(&text).contains("left out")
+    };
+    assert!(json(4000.0) && !json(400.0));
+}
+
+/// FreeBSD prints no line when it starts: its mean since the boot comes again amid the reports.
+#[test]
+fn a_mean_since_the_boot_amid_reports() {
+    let heads = "  extended device statistics\ndevice r/s w/s kr/s kw/s\n";
+    let text =
+        |lines: &[&str]| lines.iter().map(|l| format!("{heads}nda0 {l}\n")).collect::<String>();
+    let (boot, later, step) = ("90 9 9000 900", "93 9 9300 930", "10 1 40 50");
+    let clean = told(&text(&[boot, step, step, step]));
+    let again = told(&text(&[boot, step, later, step, step]));
+    let (values, said) = again.split_once('\n').unwrap();
+    assert_eq!(values, clean);
+    assert_eq!(
+        said,
+        "None report 3 is like the first, the mean since the boot, and unlike those around it: it is left out, as iostat \
+         was started again"
+    );
+    assert!(told(&text(&[boot, step, later, step, later, step])).contains("1 more such reports"));
+    // A step like all of the past, one that changes, and a host that did nothing before.
+    assert!(!told(&text(&[boot, boot, boot, boot])).contains("left out"));
+    assert!(!told(&text(&[boot, step, "50 5 4000 400", step])).contains("left out"));
+    assert!(!told(&text(&["1 1 2 2", step, "1 1 2 2", step])).contains("left out"));
+    // Linux names its host when it starts.
+    let banner = "Linux 6.8.0 (bench) 08/01/25 _x86_64_ (8 CPU)\n\n";
+    assert!(!told(&format!("{banner}{}", text(&[boot, step, later, step]))).contains("left out"));
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rqps_model::Metric;
 
 use super::step_met::StepMet;
+use crate::copies::FileText;
 use crate::folder::{Folder, read_text};
 use crate::iostat::{self, Found};
 use crate::number::six_digits;
@@ -33,6 +34,8 @@ pub(super) struct Recorded {
     pub(super) metrics: Vec<(Metric, f64)>,
     /// The recordings that they are from.
     pub(super) recordings: Vec<Recording>,
+    /// The texts that were taken.
+    pub(super) texts: Vec<FileText>,
 }
 
 impl Recorded {
@@ -50,7 +53,7 @@ impl Recorded {
 }
 
 /// A file beside a log.
-struct FileText {
+struct TextBeside {
     /// Its name with the system's.
     shown: PathBuf,
     text: Result<String, Error>,
@@ -72,10 +75,10 @@ pub(super) struct Beside<'b> {
 
 impl Beside<'_> {
     /// The text of a file of a kind, where it is there, with its name for messages.
-    fn text(&self, kind: &str) -> Option<FileText> {
+    fn text(&self, kind: &str) -> Option<TextBeside> {
         let name = format!("sb.{kind}.{}", self.suffix);
         let path = self.folder.path(&name)?;
-        Some(FileText { shown: Path::new(self.label).join(name), text: read_text(&path) })
+        Some(TextBeside { shown: Path::new(self.label).join(name), text: read_text(&path) })
     }
 
     /// What the files tell. A file that cannot be read, or is not of the step, is named in a note.
@@ -111,7 +114,8 @@ impl Beside<'_> {
         recorded: &mut Recorded,
         notes: &mut Vec<String>,
     ) -> Option<Result<Vec<(Metric, f64)>, Error>> {
-        let FileText { shown, text } = self.text("met")?;
+        let TextBeside { shown, text } = self.text("met")?;
+        recorded.texts.extend(text.iter().map(|text| FileText::new(shown.clone(), text)));
         let read = text.and_then(|text| StepMet::parse(&text, &shown)).and_then(|met| {
             let other = self.other_rate(&met.metrics);
             let metrics = match other.filter(|rate| self.counts_rows(*rate)) {
@@ -142,7 +146,8 @@ impl Beside<'_> {
 
     /// What vmstat printed.
     fn vmstat(&self, recorded: &mut Recorded, notes: &mut Vec<String>) -> Vec<(Metric, f64)> {
-        let Some(FileText { shown, text }) = self.text("vm") else { return Vec::new() };
+        let Some(TextBeside { shown, text }) = self.text("vm") else { return Vec::new() };
+        recorded.texts.extend(text.iter().map(|text| FileText::new(shown.clone(), text)));
         let read = text.and_then(|text| {
             let found = Vmstat::parse(&text).map_err(|why| why.in_file(&shown))?;
             let found = found.ok_or_else(|| Error::file(&shown, vmstat::ONLY_BOOT))?;
@@ -193,13 +198,16 @@ impl Beside<'_> {
 
     /// What iostat printed.
     fn storage(&self, recorded: &mut Recorded, notes: &mut Vec<String>) -> Vec<(Metric, f64)> {
-        let Some(FileText { shown, text }) = self.text("io") else { return Vec::new() };
+        let Some(TextBeside { shown, text }) = self.text("io") else { return Vec::new() };
+        recorded.texts.extend(text.iter().map(|text| FileText::new(shown.clone(), text)));
         let device = self.options.device.as_deref();
         let found = text.and_then(|text| {
             let found = iostat::parse(&text, device).map_err(|why| why.in_file(&shown))?;
             if let Found::Device(of_device) = &found {
                 let recording = self.recording(&shown, Recorder::Iostat, of_device.n_reports);
                 recorded.take(recording, notes)?;
+                let problems = of_device.problems().map(|problem| problem.in_file(&shown));
+                notes.extend(problems.map(|problem| crate::sheet::note(&problem)));
             }
             Ok(found)
         });

@@ -4,15 +4,16 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use rqps_model::{Slice, Stated};
+use rqps_model::{Dbms, Slice, Stated};
 
 use super::beside::Beside;
 use super::{is_table, run_name};
+use crate::copies::{self, FileText};
 use crate::folder::{Folder, LeftOut, is_packed, read_text};
 use crate::recording::{self, Recording};
 use crate::sheet::{Sheet, SheetStep};
 use crate::steps::{FileName, Names};
-use crate::sysbench::{Log, NamedLog, OtherEvents, compare};
+use crate::sysbench::{Log, NamedLog, OtherEvents, compare, dbms, driver_doubt};
 use crate::system_dirs::{SystemDir, SystemDirs};
 use crate::{Error, Options, clients};
 
@@ -37,6 +38,7 @@ struct LogEntry {
     name: FileName,
     file: String,
     log: Result<Log, String>,
+    text: Option<FileText>,
     /// Seconds before the measured time in which sysbench warmed up.
     warm_up_s: f64,
 }
@@ -46,6 +48,7 @@ struct LogEntry {
 struct Told {
     notes: Vec<String>,
     recordings: Vec<Recording>,
+    texts: Vec<FileText>,
 }
 
 /// The systems of a folder: itself, or each of its directories with such files.
@@ -71,14 +74,8 @@ pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
     let mut skipped = Skipped::new();
     let mut by_system: Vec<Vec<LogEntry>> =
         systems.iter().map(|system| logs(system, &mut skipped)).collect();
-    // The order in which steps ran is that in which their files were written, as far as that was kept; the
-    // order of names is the same on every host.
-    let mut names: Vec<FileName> = Vec::new();
-    for entry in by_system.iter().flatten() {
-        if !names.contains(&entry.name) {
-            names.push(entry.name.clone());
-        }
-    }
+    sheet.drivers = drivers(&systems, &by_system);
+    let names = step_names(&by_system);
     let of_dir = clients::of_dir(dir);
     for name in &names {
         let row = |entry: &LogEntry| {
@@ -120,6 +117,7 @@ pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
     }
     sheet.notes.append(&mut told.notes);
     sheet.notes.extend(recording::short_notes(&told.recordings));
+    sheet.notes.extend(copies::notes(&told.texts));
     for (system, entries) in systems.iter().zip(&by_system) {
         sheet.notes.extend(unknown_clients(system, entries, &unknown));
     }
@@ -130,6 +128,27 @@ pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
         return Err(Error::file(dir, problem));
     }
     Ok(sheet)
+}
+
+/// By label the DBMS that the commands of its logs name.
+fn drivers(systems: &[SystemDir], by_system: &[Vec<LogEntry>]) -> BTreeMap<String, Dbms> {
+    let of_system = |(system, entries): (&SystemDir, &Vec<LogEntry>)| {
+        let driver = entries.iter().find_map(|entry| dbms(entry.log.as_ref().ok()?))?;
+        Some((system.label.clone(), driver))
+    };
+    systems.iter().zip(by_system).filter_map(of_system).collect()
+}
+
+/// The steps. The order in which they ran is that in which their files were written, as far as that was kept; the
+/// order of names is the same on every host.
+fn step_names(by_system: &[Vec<LogEntry>]) -> Vec<FileName> {
+    let mut names: Vec<FileName> = Vec::new();
+    for entry in by_system.iter().flatten() {
+        if !names.contains(&entry.name) {
+            names.push(entry.name.clone());
+        }
+    }
+    names
 }
 
 /// Takes out logs of a step whose events are not those of the first system that ran it with as many clients.
@@ -182,6 +201,13 @@ impl LogEntry {
 
     /// Tells of a name and a log with different numbers of clients.
     fn note_other_clients(&self, system: &SystemDir, options: &Options, notes: &mut Vec<String>) {
+        if let (Some(said), Some(own)) = (options.clients, self.threads())
+            && said != own
+            && !notes.iter().any(|note| note.starts_with("--clients "))
+        {
+            let log = format!("{}/{}", system.label, self.file);
+            notes.push(clients::said_note(said, own, &log));
+        }
         if let (None, Some(by_name), Some(by_log)) =
             (options.clients, self.name.clients, self.threads())
             && by_name != by_log
@@ -244,10 +270,11 @@ fn logs(system: &SystemDir, skipped: &mut Skipped) -> Vec<LogEntry> {
             continue;
         }
         let Some(path) = system.folder.path(file) else { continue };
-        let mut warm_up_s = 0.0;
+        let (mut warm_up_s, mut own_text) = (0.0, None);
         let log = match read_text(&path) {
             Ok(text) => {
                 warm_up_s = warm_up_seconds(&text);
+                own_text = Some(FileText::new(Path::new(&system.label).join(file), &text));
                 Log::parse(&text)
             }
             Err(Error::File { problem, .. }) => Err(problem),
@@ -260,7 +287,13 @@ fn logs(system: &SystemDir, skipped: &mut Skipped) -> Vec<LogEntry> {
         match log {
             Err(why) if why == NO_LOG => {}
             Ok(_) if is_twice => skip("another log is of the same step: move one away".to_owned()),
-            log => entries.push(LogEntry { name, file: file.to_owned(), log, warm_up_s }),
+            log => entries.push(LogEntry {
+                name,
+                file: file.to_owned(),
+                log,
+                text: own_text,
+                warm_up_s,
+            }),
         }
     }
     entries
@@ -306,9 +339,9 @@ fn slice(
     told: &mut Told,
 ) -> Slice {
     let file = &entry.file;
-    for flaw in &log.flaws {
-        told.notes.push(format!("{}/{file}: {flaw}.", system.label));
-    }
+    let flaws = log.flaws.iter().map(ToString::to_string);
+    let said = flaws.chain(driver_doubt(&system.label, log));
+    told.notes.extend(said.map(|said| format!("{}/{file}: {said}.", system.label)));
     let mut slice = log.to_slice();
     let measured_s = slice.duration_ns as f64 / 1e9;
     let recorded = Beside {
@@ -322,6 +355,8 @@ fn slice(
     }
     .read(&mut told.notes);
     told.recordings.extend(recorded.recordings);
+    told.texts.extend(entry.text.clone());
+    told.texts.extend(recorded.texts);
     if let Some(stated) = &mut slice.stated {
         *stated = Stated { metrics: recorded.metrics, ..std::mem::take(stated) };
     }

@@ -1,6 +1,7 @@
 //! Whether the numbers of a log agree with one another.
 
 use super::checks::{Pair, REMEDY};
+use super::line::quantity;
 use crate::number::whole;
 
 /// Response times of events, milliseconds.
@@ -15,15 +16,23 @@ pub struct Latency {
     /// Percentiles and their values: one of sysbench's, none with `--percentile=0`, several of
     /// `rqps sysbench`.
     pub percentiles: Vec<(f64, f64)>,
+    /// One unit of the last digit of the least exact of them, milliseconds.
+    pub(super) last_digit_ms: f64,
 }
 
 /// One event of so many may be in one count alone, and one of each thread.
 const EVENT_SLACK: u64 = 1000;
 
-/// How far a percentile may be above the longest time: the width of a bucket of sysbench's histogram, and of the
-/// last digit, milliseconds.
+/// How far a percentile may be above the longest time: the width of a bucket of sysbench's histogram.
 pub(super) const BUCKET_SHARE: f64 = 0.02;
-pub(super) const ROUNDING_MS: f64 = 0.011;
+
+/// The last digit that sysbench 1.0 prints of a response time, milliseconds. `0.0021s` has a coarser one.
+const LAST_DIGIT_MS: f64 = 0.01;
+
+/// How far two rounded times that are equal may be apart, and a rounded one from its exact value, in units of the last
+/// digit; and a little.
+const ROUNDING_BOTH: f64 = 1.1;
+const ROUNDING_ONE: f64 = 0.6;
 
 /// The longest time that sysbench's histogram has, milliseconds.
 pub(super) const MAX_HISTOGRAM_MS: f64 = 99_000.0;
@@ -87,7 +96,7 @@ impl Totals {
             "total" => &mut self.total,
             _ => &mut self.events,
         };
-        let n = pair.time().ok_or("no number from 0 on")?;
+        let n = quantity(pair.value).ok_or("no number from 0 on")?;
         *field = Some(Total { line_idx: pair.line_idx, n });
         Ok(())
     }
@@ -135,19 +144,35 @@ fn is_same(a: f64, b: f64) -> bool {
 }
 
 impl Latency {
+    /// Takes over how exact a time was printed.
+    pub(super) fn take_last_digit(&mut self, last_digit_ms: f64) {
+        self.last_digit_ms = self.last_digit_ms.max(last_digit_ms);
+    }
+
+    /// How far two of its times that are equal may be apart as they are printed, milliseconds.
+    pub(super) fn rounding_both_ms(&self) -> f64 {
+        ROUNDING_BOTH * self.last_digit_ms.max(LAST_DIGIT_MS)
+    }
+
+    /// How far one of its times may be from the exact value, milliseconds.
+    pub(super) fn rounding_one_ms(&self) -> f64 {
+        ROUNDING_ONE * self.last_digit_ms.max(LAST_DIGIT_MS)
+    }
+
     /// Which of its times is above another that it cannot be above.
     fn contradiction(&self) -> Option<String> {
-        let Self { min, avg, max, percentiles } = self;
+        let Self { min, avg, max, percentiles, .. } = self;
+        let rounding_ms = self.rounding_both_ms();
         let above = |lower: (&str, Option<f64>), upper: (&str, Option<f64>)| {
             let (low, high) = lower.1.zip(upper.1)?;
-            (low > high + ROUNDING_MS)
+            (low > high + rounding_ms)
                 .then(|| format!("{}: {low} ms is above {}: {high} ms", lower.0, upper.0))
         };
         let (min, avg, max) = (("min", *min), ("avg", *avg), ("max", *max));
         let of_percentile = |(p, ms): &(f64, f64)| {
-            let longest = max.1.filter(|max| *ms > max * (1.0 + BUCKET_SHARE) + ROUNDING_MS);
+            let longest = max.1.filter(|max| *ms > max * (1.0 + BUCKET_SHARE) + rounding_ms);
             let shortest = min.1.filter(|min| {
-                *ms < MAX_HISTOGRAM_MS && *ms < min * (1.0 - BUCKET_SHARE) - ROUNDING_MS
+                *ms < MAX_HISTOGRAM_MS && *ms < min * (1.0 - BUCKET_SHARE) - rounding_ms
             });
             let longest =
                 longest.map(|max| format!("{p}th percentile: {ms} ms is above max: {max} ms"));

@@ -1,6 +1,6 @@
 //! What is wrong with a line of a log's statistics, and whether its counts fit the measured time.
 
-use super::line::quantity;
+use super::line::PrintedTime;
 
 /// How far the time of a count and its rate may be from the measured time, as a share of it and in seconds:
 /// sysbench 1.0 and 1.1 end the two one after the other.
@@ -23,14 +23,15 @@ pub(super) struct Pair<'t> {
 }
 
 impl Pair<'_> {
-    /// A time: `10.0004s`, `6.55`, or before 1.0 `7.06ms`.
-    pub(super) fn time(self) -> Option<f64> {
-        quantity(self.value.trim_end_matches("ms").trim_end_matches('s'))
+    /// Seconds: `10.0004s`.
+    pub(super) fn seconds(self) -> Option<f64> {
+        PrintedTime::in_s(self.value).map(|time| time.value)
     }
 
     /// Whether the value is a quotient by nothing.
     pub(super) fn is_nan(self) -> bool {
-        matches!(self.value.trim_end_matches("ms"), "nan" | "-nan")
+        let number = self.value.trim_end_matches('s').trim_end_matches(['m', 'u']);
+        matches!(number, "nan" | "-nan")
     }
 
     /// The line with its value and what it is not.

@@ -66,10 +66,12 @@ impl Command {
         self.words.iter().find_map(|word| word.strip_prefix("--db-driver=")).map(str::to_owned)
     }
 
-    /// Options with their values; names have `-` and not `_`, which sysbench takes for the same.
+    /// Options with their values, `on` for a name alone; names have `-` and not `_`, which sysbench takes for the
+    /// same. The last of several counts, as in sysbench.
     pub(super) fn options(&self) -> BTreeMap<String, String> {
         let options = self.words.iter().filter_map(|word| {
-            let (name, value) = word.strip_prefix("--")?.split_once('=')?;
+            let word = word.strip_prefix("--").filter(|word| !word.is_empty())?;
+            let (name, value) = word.split_once('=').unwrap_or((word, "on"));
             Some((name.replace('_', "-"), value.trim_matches(['\'', '"']).to_owned()))
         });
         options.collect()
@@ -146,12 +148,12 @@ mod tests {
     #[test]
     fn what_follows_a_command_is_none_of_it() {
         let command = Command::parse(
-            "$ sysbench 'oltp_read_only' --table_size=100 --tables='8' run; | tee --mode=x a.lua",
+            "$ sysbench 'oltp_read_only' --table_size=100 --tables='8' --skip_trx run; | tee --mode=x a.lua",
         )
         .unwrap();
         assert_eq!(command.script().as_deref(), Some("oltp_read_only"));
         let options: Vec<String> =
             command.options().iter().map(|(name, value)| format!("{name} {value}")).collect();
-        assert_eq!(options, ["table-size 100", "tables 8"]);
+        assert_eq!(options, ["skip-trx on", "table-size 100", "tables 8"]);
     }
 }

@@ -272,6 +272,12 @@ fn share(a: f64, b: f64) -> f64 {
     if larger > 0.0 { (a - b).abs() / larger } else { 0.0 }
 }
 
+/// Whether both values switch an option on, or both off, in sysbench's words for it.
+fn is_one_switch(a: &str, b: &str) -> bool {
+    let words = [["on", "true", "1", "yes"], ["off", "false", "0", "no"]];
+    words.iter().any(|words| words.contains(&a) && words.contains(&b))
+}
+
 /// Options of what is measured that differ: the size of tables, ranges, distributions. Those of two scripts have the
 /// size of tables in common alone.
 fn options(own: &Log, reference: &Log, is_one_script: bool) -> Vec<Difference> {
@@ -291,7 +297,10 @@ fn options(own: &Log, reference: &Log, is_one_script: bool) -> Vec<Difference> {
                 own: own.options.get(name).cloned(),
                 reference: reference.options.get(name).cloned(),
             };
-            (value.own != value.reference).then(|| Difference::Option { name: name.clone(), value })
+            let values = value.own.as_deref().zip(value.reference.as_deref());
+            let is_same =
+                value.own == value.reference || values.is_some_and(|(a, b)| is_one_switch(a, b));
+            (!is_same).then(|| Difference::Option { name: name.clone(), value })
         })
         .collect()
 }

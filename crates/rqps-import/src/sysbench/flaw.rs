@@ -65,7 +65,7 @@ pub enum Flaw {
         /// The sum of all response times over the events, milliseconds.
         mean_ms: f64,
     },
-    /// The times of threads are not those of events.
+    /// The times of threads are not those of events, and response times were left out.
     ThreadTimes {
         /// Mean time that a thread spent on events, seconds.
         mean_s: f64,
@@ -89,6 +89,38 @@ pub enum Flaw {
         mean_s: f64,
         /// The measured time, seconds.
         total_s: f64,
+    },
+    /// A line of a percentile is of none, and was left out.
+    NoPercentile {
+        /// The line, from 1.
+        line_no: usize,
+        /// Its name: `950th percentile`.
+        name: String,
+    },
+    /// Report intervals name another percentile than the statistics, whose time was left out.
+    OtherPercentile {
+        /// By the statistics.
+        stated: f64,
+        /// By the report intervals.
+        own: f64,
+    },
+    /// The command above the log has an option that the log contradicts.
+    OtherOption {
+        /// The option, without dashes.
+        name: &'static str,
+        /// Its value in the command.
+        said: f64,
+        /// Its value by the log.
+        own: f64,
+    },
+    /// The command above the log runs a script that has no such statements.
+    OtherScript {
+        /// The script.
+        script: String,
+        /// `reads` or `writes`.
+        what: &'static str,
+        /// How many the log has.
+        n: f64,
     },
     /// The log has no end, so that response times and counts may lack.
     Cut,
@@ -135,7 +167,7 @@ impl fmt::Display for Flaw {
             Self::ThreadTimes { mean_s, n_threads, sum_s } => write!(
                 f,
                 "its times contradict one another: {n_threads} threads of {mean_s} s on average, and {sum_s:.2} s of \
-                 all events"
+                 all events, so that response times were left out"
             ),
             Self::ThreadEvents { mean, n_threads, n_events } => write!(
                 f,
@@ -146,6 +178,25 @@ impl fmt::Display for Flaw {
                 f,
                 "threads spent {mean_s:.1} of {total_s:.1} seconds on events: a set rate or a pause in the \
                  script kept them from more"
+            ),
+            Self::NoPercentile { line_no, name } => {
+                write!(
+                    f,
+                    "line {line_no} was left out: {name:?} is no percentile above 0 and up to 100"
+                )
+            }
+            Self::OtherPercentile { stated, own } => write!(
+                f,
+                "its {stated}th percentile was left out: its report intervals have the {own}th"
+            ),
+            Self::OtherOption { name, said, own } => write!(
+                f,
+                "its command says --{name}={said}, and the log {own}: see whether the command is that of this log"
+            ),
+            Self::OtherScript { script, what, n } => write!(
+                f,
+                "its command runs {script}, which has no {what}, and the log has {n}: see whether the command is \
+                 that of this log"
             ),
             Self::Cut => f.write_str("the log ends before sysbench's last line"),
         }

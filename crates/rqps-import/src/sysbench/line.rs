@@ -13,6 +13,9 @@ const MAX_QUOTED: usize = 160;
 /// Letters at the end of a message that was cut in its middle.
 const QUOTED_END: usize = 60;
 
+/// Milliseconds of a second.
+const SECOND_MS: f64 = 1e3;
+
 /// Most that a log may count.
 const MAX_COUNT: u64 = 1_000_000_000_000_000;
 
@@ -95,6 +98,38 @@ impl Interval {
     }
 }
 
+/// The first rate or number of threads of an interval that has digits and cannot be read: `qps: 54,105.88`.
+pub(super) fn unreadable_rate(text: &str) -> Option<(&'static str, &str)> {
+    let at = text.find("s ]").or_else(|| text.find("s]")).filter(|_| text.starts_with('['))?;
+    let rates = text.get(at..)?;
+    ["thds", "threads", "tps", "qps", "err/s", "reconn/s"].into_iter().find_map(|name| {
+        let (_, behind) = rates.split_once(&format!(" {name}:"))?;
+        let value = behind.split_whitespace().next()?.trim_end_matches(',');
+        has_separators(value).then_some((name, value))
+    })
+}
+
+/// Percentiles that an interval names: `lat (ms,95%)`, before 1.0 `response time: 22.33ms (95%)`, several with
+/// slashes.
+pub(super) fn interval_percentiles(text: &str) -> Vec<f64> {
+    let before = text.split_once("%)").map_or("", |(before, _)| before);
+    let names = before.rsplit(['(', ',']).next().unwrap_or_default();
+    names.split('/').filter_map(quantity).filter(|p| *p > 0.0 && *p <= 100.0).collect()
+}
+
+/// Whether two names are of one percentile: some builds print whole ones alone.
+pub(super) fn is_same_percentile(a: f64, b: f64) -> bool {
+    (a - b).abs() < 1.0
+}
+
+/// Whether a number has marks between its digits that sysbench never prints: `54,105.88`.
+pub(super) fn has_separators(text: &str) -> bool {
+    let is_mark = |c: char| matches!(c, ',' | '\'' | '\u{2019}' | '_');
+    text.starts_with(|c: char| c.is_ascii_digit())
+        && text.contains(is_mark)
+        && text.chars().all(|c| c.is_ascii_digit() || c == '.' || is_mark(c))
+}
+
 /// `0.354 |*****   120`: the upper end of a bucket and its count.
 pub(super) fn bucket(text: &str) -> Option<(f64, u64)> {
     let (value, rest) = text.split_once('|')?;
@@ -150,12 +185,55 @@ pub(super) fn quotable(text: &str) -> String {
 pub(super) fn unit_ms(heading: &str) -> Result<f64, &str> {
     let Some((_, behind)) = heading.split_once('(') else { return Ok(1.0) };
     let within = behind.split_once(')').map_or(behind, |(within, _)| within);
-    match within.trim().trim_start_matches("values are in ") {
-        "ms" | "msec" | "milliseconds" => Ok(1.0),
-        "us" | "usec" | "\u{b5}s" | "\u{3bc}s" | "microseconds" => Ok(1e-3),
-        "ns" | "nsec" | "nanoseconds" => Ok(1e-6),
-        "s" | "sec" | "seconds" => Ok(1e3),
-        other => Err(other),
+    let unit = within.trim().trim_start_matches("values are in ");
+    named_unit_ms(unit).ok_or(unit)
+}
+
+fn named_unit_ms(unit: &str) -> Option<f64> {
+    match unit {
+        "ms" | "msec" | "milliseconds" => Some(1.0),
+        "us" | "usec" | "\u{b5}s" | "\u{3bc}s" | "microseconds" => Some(1e-3),
+        "ns" | "nsec" | "nanoseconds" => Some(1e-6),
+        "s" | "sec" | "seconds" => Some(SECOND_MS),
+        _ => None,
+    }
+}
+
+/// A time as it was printed, and one unit of its last digit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct PrintedTime {
+    pub(super) value: f64,
+    pub(super) last_digit: f64,
+}
+
+impl PrintedTime {
+    /// Milliseconds of `0.0320s`, `7.06ms` or `320us`; a number alone has the unit of the heading above it.
+    pub(super) fn in_ms(text: &str, heading_ms: f64) -> Option<Self> {
+        Self::parse(text, heading_ms, 1.0)
+    }
+
+    /// Seconds of `10.0004s`; a number alone is in seconds.
+    pub(super) fn in_s(text: &str) -> Option<Self> {
+        Self::parse(text, SECOND_MS, SECOND_MS)
+    }
+
+    /// Both units in milliseconds.
+    fn parse(text: &str, default_ms: f64, wanted_ms: f64) -> Option<Self> {
+        let is_digit = |c: char| c.is_ascii_digit() || c == '.';
+        let at = text.find(|c| !is_digit(c)).unwrap_or(text.len());
+        let (number, unit) = text.split_at(at);
+        let unit_ms = match unit.trim() {
+            "" => default_ms,
+            unit => named_unit_ms(unit)?,
+        };
+        let factor = unit_ms / wanted_ms;
+        let digits = number.split_once('.').map_or(0, |(_, digits)| digits.len());
+        let last_digit = factor * 10_f64.powi(-i32::try_from(digits).ok()?);
+        let value = quantity(number)?;
+        // Products of binary fractions have digits that nobody printed.
+        let is_as_printed = (factor - 1.0).abs() < f64::EPSILON;
+        let value = if is_as_printed { value } else { (value * factor * 1e6).round() / 1e6 };
+        Some(Self { value, last_digit })
     }
 }
 

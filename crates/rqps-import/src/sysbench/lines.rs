@@ -15,14 +15,20 @@
 use super::agree::{Latency, Totals};
 use super::checks::{CountedLine, Pair, is_no_thread_count};
 use super::command::Command;
+use super::flaw::Flaw;
 use super::intervals;
-use super::line::{self, Interval, counted, quantity};
+use super::line::{self, Interval, PrintedTime, counted, quantity};
 use super::part::Part;
 use super::times::Times;
 use crate::number::MAX_SECONDS;
 
 /// Most letters of a command that goes on over several lines.
 const MAX_COMMAND: usize = 10_000;
+
+/// Why a run at a set rate is not imported.
+pub(super) fn at_set_rate(rate: &str) -> String {
+    format!("it ran at a set rate, {rate}: its figure is that rate, and not what the server can do")
+}
 
 /// What the lines of a log say.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -43,14 +49,20 @@ pub(super) struct Lines {
     pub(super) seconds: Option<f64>,
     /// Response times.
     pub(super) latency: Latency,
+    /// Lines of percentiles that are none.
+    pub(super) no_percentiles: Vec<Flaw>,
     /// Report intervals in order of time.
     pub(super) intervals: Vec<Interval>,
+    /// Percentiles of their response times.
+    pub(super) interval_percentiles: Vec<f64>,
     /// Upper ends of buckets in milliseconds, with how many responses were there.
     pub(super) histogram: Vec<(f64, u64)>,
     /// The first message of an error, with its line from 0.
     pub(super) fatal: Option<(usize, String)>,
     /// The command above the log.
     pub(super) command: Option<Command>,
+    /// The last command of all, that of a run which may begin below it.
+    last_command: Option<Command>,
     /// A command whose line goes on in the next one.
     open_command: String,
     /// Times of all events and of threads.
@@ -76,6 +88,8 @@ pub(super) struct Lines {
     named: Vec<(Part, String)>,
     /// Why its statistics are not those of one run.
     pub(super) unfit: Option<String>,
+    /// Whether another command of sysbench began below the run: `cleanup`, as a rule.
+    is_behind: bool,
     part: Part,
     /// The parts that have begun.
     pub(super) seen: Vec<Part>,
@@ -94,6 +108,13 @@ impl Lines {
     fn take(&mut self, idx: usize, line: &str) {
         let text = line.trim();
         let intervals = Interval::parse_all(text);
+        if self.is_behind {
+            let is_of_run = Part::of_heading(text).is_some() || !intervals.is_empty();
+            if is_of_run {
+                self.refuse_several_runs();
+            }
+            return;
+        }
         if let Some(version) = line::version(text) {
             self.begin(version);
         } else if text.is_empty() {
@@ -122,34 +143,46 @@ impl Lines {
             let value = own.map_or(value, |(before, _)| before);
             self.take_pair(Pair { line_idx: idx, name: name.trim(), value: value.trim() });
         }
+        if let Some((name, value)) = line::unreadable_rate(text) {
+            self.refuse(Pair { line_idx: idx, name, value }, "no number from 0 on");
+        }
+        if self.interval_percentiles.is_empty() && !intervals.is_empty() {
+            self.interval_percentiles = line::interval_percentiles(text);
+        }
         for interval in intervals {
             self.add(interval);
         }
         self.take_command(text);
     }
 
-    /// Takes the first command that runs sysbench. A line that ends with `\` goes on in the next one.
+    /// Takes a command that runs sysbench: of a run the last one above it. A line that ends with `\` goes on in the
+    /// next one.
     fn take_command(&mut self, text: &str) {
         let is_open = self.open_command.len() <= MAX_COMMAND && text.ends_with('\\');
-        if self.command.is_some() || (self.open_command.is_empty() && !is_open) {
-            self.command = self.command.take().or_else(|| Command::parse(text));
+        let command = if self.open_command.is_empty() && !is_open {
+            Command::parse(text)
         } else {
             // Shells put `>` before what goes on.
             self.open_command.push_str(text.trim_end_matches('\\').trim_start_matches("> "));
             self.open_command.push(' ');
-            if !is_open {
-                self.command = Command::parse(&std::mem::take(&mut self.open_command));
+            if is_open {
+                return;
             }
+            Command::parse(&std::mem::take(&mut self.open_command))
+        };
+        if let Some(command) = command {
+            // Without a first line of sysbench's, the first command is that of the log.
+            self.command.get_or_insert_with(|| command.clone());
+            self.last_command = Some(command);
         }
     }
 
     /// A first line of sysbench's: what came before it is of another command, `prepare` or a run that gave up.
-    /// A run that ended has a figure of its own, though.
+    /// A run that ended has a figure of its own, though, and what comes behind it is of another command.
     fn begin(&mut self, version: &str) {
         if self.seen.contains(&Part::General) || self.events.is_some() {
-            self.unfit.get_or_insert_with(|| {
-                "it has several runs of sysbench: give each a log of its own".to_owned()
-            });
+            self.is_behind = true;
+            return;
         }
         let is_known = ["0.4", "0.5", "1."].iter().any(|known| version.starts_with(known));
         let unfit = (!is_known).then(|| {
@@ -159,7 +192,7 @@ impl Lines {
         });
         *self = Self {
             version: Some(version.to_owned()),
-            command: self.command.take(),
+            command: self.last_command.take().or_else(|| self.command.take()),
             unfit: self.unfit.take().or(unfit),
             ..Self::default()
         };
@@ -199,6 +232,12 @@ impl Lines {
         self.intervals.push(interval);
     }
 
+    fn refuse_several_runs(&mut self) {
+        self.unfit.get_or_insert_with(|| {
+            "it has several runs of sysbench: give each a log of its own".to_owned()
+        });
+    }
+
     fn refuse_two_processes(&mut self) {
         self.unfit.get_or_insert_with(|| {
             "two processes of sysbench wrote it at the same time: give each a log of its own"
@@ -233,18 +272,9 @@ impl Lines {
                 self.threads = self.threads.or(threads);
             }
             (Part::Options, "Target transaction rate") => {
-                let why = format!(
-                    "it ran at a set rate, {value}: its figure is that rate, and not what the server can do"
-                );
-                self.unfit.get_or_insert(why);
+                self.unfit.get_or_insert_with(|| at_set_rate(value));
             }
-            (Part::Options, "Warmup time") => self.warmup_s = pair.time(),
-            (Part::General, "events/s (eps)") => self.times.take_rate(pair),
-            (Part::General, "total time taken by event execution") => {
-                self.times.take_sum(pair, 1e3);
-            }
-            (Part::Latency, "sum") => self.times.take_sum(pair, self.unit_ms.unwrap_or(1.0)),
-            (Part::Fairness, "events (avg/stddev)") => self.times.take_events(pair),
+            (Part::Options, "Warmup time") => self.warmup_s = pair.seconds(),
             (Part::Sql, "queries") => self.queries = self.counted(pair),
             (Part::Sql, "transactions") => self.events = self.counted(pair),
             (Part::Sql, "read/write requests") => self.requests = self.counted(pair),
@@ -261,30 +291,47 @@ impl Lines {
             (Part::Sql, "reconnects") => self.reconnects = self.counted(pair).map(|(n, _)| n),
             (Part::General, "total time" | "time elapsed") => {
                 self.seconds =
-                    pair.time().filter(|seconds| *seconds > 0.0 && *seconds <= MAX_SECONDS);
+                    pair.seconds().filter(|seconds| *seconds > 0.0 && *seconds <= MAX_SECONDS);
                 if self.seconds.is_none() {
                     self.refuse(pair, "no time above 0");
                 }
             }
+            _ => self.take_times(pair),
+        }
+    }
+
+    /// Takes a line of the times of events and threads.
+    fn take_times(&mut self, pair: Pair<'_>) {
+        match (self.part, pair.name) {
             (Part::Latency, "min") => self.latency.min = self.response_time(pair),
             (Part::Latency, "avg") => self.latency.avg = self.response_time(pair),
+            (Part::Latency, "sum") => self.times.take_sum(pair, self.unit_ms.unwrap_or(1.0)),
             (Part::Latency, "max") => self.latency.max = self.response_time(pair),
             (Part::Latency, name) => {
                 // `th` stands behind every number; before 1.0 `approx.  95 percentile`.
-                let name = name.trim_start_matches("approx.").trim();
-                let number_of = |suffix| name.strip_suffix(suffix).and_then(quantity);
-                let percentile = number_of("th percentile").or_else(|| number_of(" percentile"));
-                if let Some(percentile) = percentile {
+                let Some(before) = name.strip_suffix(" percentile") else { return };
+                let number = before.trim_start_matches("approx.").trim();
+                let percentile = quantity(number.trim_end_matches("th"));
+                if let Some(percentile) = percentile.filter(|p| *p > 0.0 && *p <= 100.0) {
                     let time = self.response_time(pair);
                     self.latency.percentiles.extend(time.map(|time| (percentile, time)));
+                } else {
+                    let (line_no, name) = (pair.line_idx + 1, line::quotable(name));
+                    self.no_percentiles.push(Flaw::NoPercentile { line_no, name });
                 }
             }
+            (Part::General, "events/s (eps)") => self.times.take_rate(pair),
+            (Part::General, "total time taken by event execution") => {
+                self.times.take_sum(pair, 1e3);
+            }
+            (Part::Fairness, "events (avg/stddev)") => self.times.take_events(pair),
             (Part::Fairness, "execution time (avg/stddev)") => {
                 self.is_whole = true;
                 self.times.take_thread_time(pair);
             }
-            _ => {}
+            _ => return,
         }
+        self.refuse_separators(pair);
     }
 
     /// Takes a message of an error; whether it is one.
@@ -323,13 +370,24 @@ impl Lines {
 
     /// A response time; where there was no event, it may be a quotient by nothing.
     fn response_time(&mut self, pair: Pair<'_>) -> Option<f64> {
-        let time = pair.time().map(|time| time * self.unit_ms.unwrap_or(1.0));
-        let time = time.filter(|ms| *ms <= MAX_SECONDS * 1e3);
+        let time = PrintedTime::in_ms(pair.value, self.unit_ms.unwrap_or(1.0));
+        let time = time.filter(|time| time.value <= MAX_SECONDS * 1e3);
         let is_empty = self.events.is_some_and(|(n, _)| n == 0);
         if time.is_none() && !pair.is_nan() && !is_empty {
             self.refuse(pair, "no time from 0 on");
         }
-        time
+        let PrintedTime { value, last_digit } = time?;
+        self.latency.take_last_digit(last_digit);
+        Some(value)
+    }
+
+    /// Refuses a log for a number with marks between its digits. Others that cannot be read, as quotients by nothing,
+    /// are held against nothing.
+    fn refuse_separators(&mut self, pair: Pair<'_>) {
+        let number = |text: &str| line::has_separators(text.trim_end_matches(['m', 'u', 's']));
+        if pair.value.split('/').any(number) {
+            self.refuse(pair, "no number from 0 on");
+        }
     }
 
     /// Refuses a log for a line that is not what it should be.

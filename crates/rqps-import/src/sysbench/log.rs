@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use super::agree::{Held, Kinds, Latency};
 use super::command::Command;
+use super::command_check;
 use super::flaw::{self, Flaw};
 use super::histogram;
 use super::intervals::{self, Statistics};
-use super::line::{self, Interval};
+use super::line::{self, Interval, is_same_percentile};
 use super::lines::Lines;
 use super::part::Part;
-use super::times::Run;
+use super::times::{self, Run};
 
 /// What a log has.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -65,7 +66,8 @@ impl Log {
     fn parse_plain(text: &str) -> Result<Self, String> {
         let mut lines = Lines::read(text);
         // Where a log was cut off, the last line may lack digits.
-        if !lines.is_whole && !text.ends_with('\n') {
+        let ends_whole = text.ends_with('\n') || (lines.is_whole && times::ends_whole(text));
+        if !ends_whole {
             lines = Lines::read(text.rsplit_once('\n').map_or("", |(whole, _)| whole));
         }
         Self::of(lines)
@@ -73,7 +75,7 @@ impl Log {
 
     /// The log of its lines, if these are of one run that has a figure.
     fn of(mut lines: Lines) -> Result<Self, String> {
-        if let Some(unfit) = lines.unfit.take() {
+        if let Some(unfit) = lines.unfit.take().or_else(|| command_check::set_rate(&lines)) {
             return Err(unfit);
         }
         if lines.queries.is_none()
@@ -96,7 +98,9 @@ impl Log {
         if lines.queries.is_none() || lines.events.is_none() {
             return Err(why_unfinished(&lines));
         }
-        let flaws = find_flaws(&lines);
+        let other_percentiles = take_out_other_percentiles(&mut lines);
+        let mut flaws = find_flaws(&lines);
+        flaws.extend(other_percentiles);
         let Lines { version, threads, queries, events, ignored_errors, reconnects, .. } = lines;
         let Lines { seconds, latency, intervals, histogram, command, totals, .. } = lines;
         Ok(Self {
@@ -137,6 +141,15 @@ fn why_unfinished(lines: &Lines) -> String {
     }
 }
 
+/// Takes out percentiles that report intervals name otherwise: nobody knows of which one the time is.
+fn take_out_other_percentiles(lines: &mut Lines) -> Vec<Flaw> {
+    let Lines { latency, interval_percentiles, .. } = lines;
+    let Some(own) = interval_percentiles.first().copied() else { return Vec::new() };
+    let is_own = |p: f64| interval_percentiles.iter().any(|own| is_same_percentile(*own, p));
+    let others = latency.percentiles.extract_if(.., |(p, _)| !is_own(*p));
+    others.map(|(stated, _)| Flaw::OtherPercentile { stated, own }).collect()
+}
+
 fn find_flaws(lines: &Lines) -> Vec<Flaw> {
     let mut flaws = Vec::new();
     // Threads may have ended when the last interval is printed.
@@ -152,11 +165,18 @@ fn find_flaws(lines: &Lines) -> Vec<Flaw> {
     {
         flaws.extend(flaw::of_thread_times(times, total_s));
     }
+    flaws.extend(command_check::flaws(lines));
+    flaws.extend(lines.no_percentiles.iter().cloned());
     flaws.extend(lines.fatal.as_ref().map(|(_, line)| Flaw::Fatal { reason: line.clone() }));
     flaws.extend(lines.is_forced.then_some(Flaw::ForcedShutdown));
     flaws.extend(lines.events.and_then(|(n_events, _)| {
-        let threads = lines.threads.unwrap_or(1);
-        histogram::flaw(&lines.histogram, n_events, threads, &lines.latency)
+        let statistics = histogram::Statistics {
+            n_events,
+            threads: lines.threads.unwrap_or(1),
+            latency: &lines.latency,
+            may_have_others: lines.is_forced || warmup(lines) != Some(0.0),
+        };
+        histogram::flaw(&lines.histogram, statistics)
     }));
     flaws.extend(run(lines).map(|run| lines.times.flaws(run)).unwrap_or_default());
     flaws.extend(intervals::flaws(&lines.intervals, statistics(lines)));

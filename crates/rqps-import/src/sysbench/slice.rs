@@ -19,7 +19,8 @@ impl Log {
         let (n_events, _) = self.events.unwrap_or_default();
         let (n_queries, qps) = self.queries.unwrap_or_default();
         let has = |is_one: fn(&Flaw) -> bool| self.flaws.iter().any(is_one);
-        let has_no_times = has(|flaw| matches!(flaw, Flaw::MeanTime { .. }));
+        let has_no_times =
+            has(|flaw| matches!(flaw, Flaw::MeanTime { .. } | Flaw::ThreadTimes { .. }));
         let has_no_histogram = has_no_times
             || has(|flaw| matches!(flaw, Flaw::Histogram { .. } | Flaw::HistogramTime { .. }));
         let response = self.latency.stated(n_events).filter(|_| !has_no_times);

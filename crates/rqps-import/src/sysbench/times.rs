@@ -3,10 +3,10 @@
 use super::agree::Latency;
 use super::checks::{Pair, REMEDY, SLACK_S, SLACK_SHARE};
 use super::flaw::{Flaw, ThreadTimes};
-use super::line::quantity;
+use super::line::{PrintedTime, quantity};
 
-/// Half of the last digit of a response time, and a little, milliseconds.
-const ROUNDING_MS: f64 = 0.006;
+/// Half of the last digit of a rate of events, and a little.
+const ROUNDING_PER_S: f64 = 0.006;
 
 /// Half of the last digit of the time of a thread, and a little, seconds.
 const ROUNDING_THREAD_S: f64 = 0.0001;
@@ -21,6 +21,13 @@ const SUM_SLACK_S: f64 = 0.01;
 struct Number {
     line_idx: usize,
     value: f64,
+}
+
+/// All response times together, seconds, and how far digits and counts may put them off.
+#[derive(Debug, Clone, Copy)]
+struct Sum {
+    sum_s: f64,
+    slack_s: f64,
 }
 
 /// Times and counts that a log states of its threads.
@@ -49,11 +56,26 @@ pub(super) struct Run<'l> {
     pub(super) latency: &'l Latency,
 }
 
+/// Whether a text without a last newline ends with a line that was not cut: of the times of threads, sysbench's last
+/// line, both numbers have two digits behind the point at least. Any other line is another program's.
+pub(super) fn ends_whole(text: &str) -> bool {
+    let last = text.lines().next_back().unwrap_or_default();
+    let Some((_, value)) = last.split_once("execution time (avg/stddev):") else { return true };
+    let has_digits =
+        |number: &str| number.split_once('.').is_some_and(|(_, digits)| digits.len() >= 2);
+    value.trim().split_once('/').is_some_and(|(mean, deviation)| {
+        quantity(mean).is_some()
+            && has_digits(mean)
+            && quantity(deviation).is_some()
+            && has_digits(deviation)
+    })
+}
+
 impl Times {
     /// Takes the sum of all response times.
     pub(super) fn take_sum(&mut self, pair: Pair<'_>, unit_ms: f64) {
-        let value = pair.time().map(|value| value * unit_ms);
-        self.sum_ms = value.map(|value| Number { line_idx: pair.line_idx, value });
+        let time = PrintedTime::in_ms(pair.value, unit_ms);
+        self.sum_ms = time.map(|time| Number { line_idx: pair.line_idx, value: time.value });
     }
 
     /// Takes the mean number of events of a thread.
@@ -97,7 +119,7 @@ impl Times {
     fn unfit_rate(&self, run: Run<'_>) -> Option<String> {
         let Number { line_idx, value } = self.events_per_s?;
         let stated = run.events_per_s;
-        let slack = ROUNDING_MS + SUM_SHARE * stated;
+        let slack = ROUNDING_PER_S + SUM_SHARE * stated;
         ((value - stated).abs() > slack).then(|| {
             format!(
                 "line {}: events/s (eps): {value}, and transactions: {stated} per sec",
@@ -130,17 +152,27 @@ impl Times {
         let (avg_ms, sum) = run.latency.avg.zip(self.sum_ms)?;
         let n = run.n_events as f64;
         let mean_ms = sum.value / n;
-        let slack_ms = ROUNDING_MS + avg_ms * run.events_slack() / n;
+        let slack_ms = run.latency.rounding_one_ms() + avg_ms * run.events_slack() / n;
         ((avg_ms - mean_ms).abs() > slack_ms).then_some(Flaw::MeanTime { avg_ms, mean_ms })
     }
 
     fn unfit_sum(&self, run: Run<'_>) -> Option<Flaw> {
-        let (sum, thread) = self.sum_ms.zip(self.thread_s)?;
-        let n_threads = run.threads;
-        let (sum_s, mean_s) = (sum.value / 1e3, thread.value);
-        let slack_s = SUM_SLACK_S + SUM_SHARE * sum_s + ROUNDING_THREAD_S * f64::from(n_threads);
+        let (Sum { sum_s, slack_s }, thread) = self.sum(run).zip(self.thread_s)?;
+        let (n_threads, mean_s) = (run.threads, thread.value);
+        let slack_s =
+            slack_s + SUM_SLACK_S + SUM_SHARE * sum_s + ROUNDING_THREAD_S * f64::from(n_threads);
         let is_other = (sum_s - mean_s * f64::from(n_threads)).abs() > slack_s;
         is_other.then_some(Flaw::ThreadTimes { mean_s, n_threads, sum_s })
+    }
+
+    /// All response times together: as stated, else the mean of all events.
+    fn sum(&self, run: Run<'_>) -> Option<Sum> {
+        if let Some(sum) = self.sum_ms {
+            return Some(Sum { sum_s: sum.value / 1e3, slack_s: 0.0 });
+        }
+        let (avg_s, rounding_s) = (run.latency.avg? / 1e3, run.latency.rounding_one_ms() / 1e3);
+        let n = run.n_events as f64;
+        Some(Sum { sum_s: avg_s * n, slack_s: rounding_s * n + avg_s * run.events_slack() })
     }
 
     /// Events that began before the measured time count as a whole.
@@ -164,7 +196,7 @@ impl Times {
         if run.warmup_s.is_some_and(|warmup_s| is_above(total_s + warmup_s)) {
             return Some(format!("max: {max} ms is above total time: {total_s} s"));
         }
-        let sum = self.sum_ms.filter(|sum| max > sum.value + ROUNDING_MS)?;
+        let sum = self.sum_ms.filter(|sum| max > sum.value + run.latency.rounding_both_ms())?;
         Some(format!("max: {max} ms is above sum: {} ms", sum.value))
     }
 }

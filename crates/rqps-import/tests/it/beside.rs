@@ -255,3 +255,72 @@ fn files_with_a_byte_order_mark_and_of_utf_16() {
     assert_eq!(imports.runs[0].steps.len(), 1);
     assert_eq!(tables.skipped(&imports), [format!("ib.1u/mrg.l.x: {remedy}")]);
 }
+
+/// A log or a recording that was copied under two systems or steps.
+#[test]
+fn copies_of_logs_and_recordings() {
+    let of = |label: &str, kind: &str| format!("{label}/sb.{kind}.scan.range100.pk1.dop8");
+    let vmstat = "procs memory\n r b us sy id cs\n1 0 9 9 80 9\n1 0 9 9 80 1000\n";
+    let (a, b) = ("x.my8043_a", "x.my8044_a");
+    let folder = Folder::new(
+        "raw",
+        &[
+            (&of(a, "o"), &*log(1000)),
+            (&of(b, "o"), &*log(1000)),
+            (&of(a, "vm"), vmstat),
+            (&of(b, "vm"), vmstat),
+        ],
+    );
+    let run = folder.import().runs.remove(0);
+    let said = notes(&run).join("\n");
+    for kind in ["o", "vm"] {
+        let wanted = format!("{} is the same as {}, byte for byte", of(b, kind), of(a, kind));
+        assert!(said.contains(&wanted), "{said}");
+    }
+    let logs = ["my8043", "my8044"].map(|label| LogFile {
+        path: folder.path.join(of(a, "o")),
+        label: Some(label.to_owned()),
+        step: None,
+    });
+    let run = sysbench::import(&logs, &options("logs")).unwrap().runs.remove(0);
+    assert!(notes(&run).concat().contains("is the same log as"), "{:?}", notes(&run));
+}
+
+/// A log of a driver under a label of another DBMS.
+#[test]
+fn labels_that_the_drivers_of_raw_logs_contradict() {
+    let log = format!("$ sysbench mine --db-driver=mysql --threads=8 run\n{}", log(1000));
+    let told = |label: &str| {
+        let folder =
+            Folder::new("raw", &[(&format!("{label}/sb.o.scan.range100.pk1.dop8"), &*log)]);
+        notes(&folder.import().runs.remove(0)).join(" ")
+    };
+    assert_eq!(
+        told("x.pg174_a"),
+        "x.pg174_a/sb.o.scan.range100.pk1.dop8: its command says --db-driver=mysql, and label x.pg174_a is of \
+         another DBMS: see of which system it is."
+    );
+    for label in ["x.my8043_a", "x.ma110401_a", "mine"] {
+        assert_eq!(told(label), "", "{label}");
+    }
+}
+
+/// The user says another number of clients than the logs.
+#[test]
+fn clients_that_the_logs_contradict() {
+    let name = "x.my8043_a/sb.o.scan.range100.pk1.dop8";
+    let folder =
+        Folder::new("raw", &[(name, &*log(1000)), (&name.replace("scan", "insert"), &log(900))]);
+    let told = |n: u32| {
+        let said = Options { clients: Some(n), ..options("x") };
+        let raw = rqps_import::mytools::import(&folder.path, &said).unwrap().runs.remove(0);
+        let log =
+            LogFile { path: folder.path.join(name), label: Some("my8043".to_owned()), step: None };
+        let alone = sysbench::import(&[log], &said).unwrap().runs.remove(0);
+        [raw, alone].map(|run| folder.shortened(&notes(&run).join(" ")))
+    };
+    assert_eq!(told(8), [String::new(), String::new()]);
+    let note =
+        |log: &str| format!("--clients says 4 clients, which are taken, and {log} has 8 threads.");
+    assert_eq!(told(4), [note(&name.replace("scan", "insert")), note(&format!("raw/{name}"))]);
+}

@@ -106,10 +106,10 @@ fn a_copy_and_a_label_of_another_dbms_are_told() {
     let run = of_logs(&files, &["pg17.4=a.log", "pg17.5=b.log", "my8043=c.log"], Some(8));
     expect_test::expect![[r#"
         in/b.log is the same log as in/a.log: of pg17.5 oltp_point_select and of pg17.4 oltp_point_select; see which of them it is
-        in/a.log: it has 4 threads, and --clients says 8
-        in/b.log: it has 4 threads, and --clients says 8
+        --clients says 8 clients, which are taken, and in/a.log has 4 threads.
+        --clients says 8 clients, which are taken, and in/b.log has 4 threads.
         in/c.log: its command says --db-driver=pgsql, and label my8043 is of another DBMS: see of which system it is
-        in/c.log: it has 4 threads, and --clients says 8"#]].assert_eq(&notes(&run).join("\n"));
+        --clients says 8 clients, which are taken, and in/c.log has 4 threads."#]].assert_eq(&notes(&run).join("\n"));
     let run = of_logs(&files, &["pg17.4=a.log", "pg17.5=c.log"], None);
     assert_eq!(notes(&run), Vec::<String>::new());
 }

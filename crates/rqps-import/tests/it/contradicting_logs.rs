@@ -13,8 +13,8 @@ Threads started!
 
 Latency histogram (values are in milliseconds)
        value  ------------- distribution ------------- count
-       2.300 |****************************************  600
-       3.550 |*************                             400
+       65.700 |****************************************  600
+       101.410 |*************                             400
  
 SQL statistics:
     queries performed:
@@ -30,10 +30,10 @@ General statistics:
     total number of events:              1000
 
 Latency (ms):
-         min:                                    2.10
-         avg:                                    2.30
-         max:                                    9.00
-         95th percentile:                        3.55
+         min:                                    65.10
+         avg:                                    79.96
+         max:                                    102.30
+         95th percentile:                        101.40
 
 Threads fairness:
     execution time (avg/stddev):   9.9947/0.00
@@ -64,8 +64,8 @@ fn values_that_cannot_be_read() {
         refusal("10.0004s", "nans"),
         refusal("threads: 8", "threads: 0"),
         refusal("threads: 8", "threads: 10000000000000000000000000"),
-        refusal("2.30\n", "2,30\n"),
-        refusal("3.55\n", "inf\n"),
+        refusal("79.96\n", "79,96\n"),
+        refusal("101.40\n", "inf\n"),
     ];
     expect_test::expect![[r#"
         line 18: queries: "20000  (2000,00 per sec.)" is no count with its rate; copy the log again, or run the test again
@@ -80,7 +80,7 @@ fn values_that_cannot_be_read() {
         line 23: total time: "nans" is no time above 0; copy the log again, or run the test again
         line 4: Number of threads: "0" is no number of threads from 1 on; copy the log again, or run the test again
         line 4: Number of threads: "10000000000000000000000000" is no number of threads from 1 on; copy the log again, or run the test again
-        line 28: avg: "2,30" is no time from 0 on; copy the log again, or run the test again
+        line 28: avg: "79,96" is no time from 0 on; copy the log again, or run the test again
         line 30: 95th percentile: "inf" is no time from 0 on; copy the log again, or run the test again"#]].assert_eq(&all.join("\n"));
 }
 
@@ -106,7 +106,7 @@ fn rates_that_are_not_those_of_the_counts() {
 fn lines_that_come_twice() {
     let queries = "    queries:                             20000  (2000.00 per sec.)\n";
     let time = "    total time:                          10.0004s\n";
-    let percentile = "         95th percentile:                        3.55\n";
+    let percentile = "         95th percentile:                        101.40\n";
     let threads = "Number of threads: 8\n";
     let other = refusal(threads, &format!("{threads}Number of threads: 16\n"));
     assert!(other.starts_with("two processes"), "{other}");
@@ -125,27 +125,125 @@ fn numbers_that_do_not_agree() {
         refusal(total, &format!("{kinds}{total}")),
         refusal("total:                           20000", "total:                           20001"),
         refusal("events:              1000", "events:              2000"),
-        refusal("2.10\n", "12.10\n"),
-        refusal("2.10\n", "2.40\n"),
-        refusal("9.00\n", "2.20\n"),
-        refusal("3.55\n", "9.30\n"),
-        refusal("3.55\n", "2.00\n"),
-        refusal("9.00\n", "10000000000000.00\n"),
+        refusal("65.10\n", "112.28\n"),
+        refusal("65.10\n", "82.90\n"),
+        refusal("102.30\n", "71.40\n"),
+        refusal("101.40\n", "265.60\n"),
+        refusal("101.40\n", "57.10\n"),
+        refusal("102.30\n", "10000000000000.00\n"),
         refusal("20000  (2000.00", "18446744073709551615  (2000.00"),
     ];
     expect_test::expect![[r#"
         line 18: total: 20000 queries, and read, write and other are 20010; copy the log again, or run the test again
         line 16: total: 20001 queries, and queries: 20000; copy the log again, or run the test again
         line 24: total number of events: 2000, and transactions: 1000; copy the log again, or run the test again
-        min: 12.1 ms is above max: 9 ms; copy the log again, or run the test again
-        min: 2.4 ms is above avg: 2.3 ms; copy the log again, or run the test again
-        avg: 2.3 ms is above max: 2.2 ms; copy the log again, or run the test again
-        95th percentile: 9.3 ms is above max: 9 ms; copy the log again, or run the test again
-        95th percentile: 2 ms is below min: 2.1 ms; copy the log again, or run the test again
+        min: 112.28 ms is above max: 102.3 ms; copy the log again, or run the test again
+        min: 82.9 ms is above avg: 79.96 ms; copy the log again, or run the test again
+        avg: 79.96 ms is above max: 71.4 ms; copy the log again, or run the test again
+        95th percentile: 265.6 ms is above max: 102.3 ms; copy the log again, or run the test again
+        95th percentile: 57.1 ms is below min: 65.1 ms; copy the log again, or run the test again
         line 29: max: "10000000000000.00" is no time from 0 on; copy the log again, or run the test again
         line 18: queries: "18446744073709551615  (2000.00 per sec.)" is no count with its rate; copy the log again, or run the test again"#]].assert_eq(&all.join("\n"));
     // A percentile is the end of a bucket.
-    assert!(Log::parse(&with("3.55\n", "9.15\n")).is_ok());
+    assert!(Log::parse(&with("101.40\n", "103.40\n")).is_ok());
+}
+
+/// A histogram may have the events of the statistics and other times.
+#[test]
+fn a_histogram_of_other_times_is_left_out() {
+    let flaws = |text: &str, other: &str| {
+        let log = Log::parse(&with(text, other)).unwrap();
+        assert_eq!(log.to_slice().response_times.is_empty(), !log.flaws.is_empty(), "{other}");
+        log.flaws.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    };
+    let all = [
+        flaws("65.10\n", "31.40\n"),
+        flaws("79.96\n", "68.50\n"),
+        flaws("79.96\n", "91.40\n"),
+        flaws("102.30\n", "257.00\n"),
+        flaws("65.700 |****************************************  600", "0.023 |*****  600"),
+    ];
+    expect_test::expect![[r#"
+        its histogram was left out: its min is 65.70 ms, and that of the statistics 31.4 ms
+        its histogram was left out: its avg is 79.98 ms, and that of the statistics 68.5 ms; its times contradict one another: 8 threads of 9.9947 s on average, and 68.50 s of all events, so that response times were left out
+        its histogram was left out: its avg is 79.98 ms, and that of the statistics 91.4 ms; its times contradict one another: 8 threads of 9.9947 s on average, and 91.40 s of all events, so that response times were left out
+        its histogram was left out: its max is 101.41 ms, and that of the statistics 257 ms
+        its histogram was left out: its min is 0.02 ms, and that of the statistics 65.1 ms"#]]
+    .assert_eq(&all.join("\n"));
+    // The width of a bucket and the last digit.
+    for (text, other) in [
+        ("65.10\n", "64.50\n"),
+        ("79.96\n", "81.40\n"),
+        ("79.96\n", "78.55\n"),
+        ("102.30\n", "103.40\n"),
+    ] {
+        assert_eq!(flaws(text, other), "", "{other}");
+    }
+    // Empty buckets at either end have no times.
+    let empty = "       1.000 |  0\n       65.700 |";
+    assert_eq!(flaws("       65.700 |", empty), "");
+    // After a warm-up an event may be in one of both alone, and so may one that did not end.
+    let warm = with("threads: 8\n", "threads: 8\nWarmup time: 1s\n").replace("65.10\n", "31.40\n");
+    assert_eq!(Log::parse(&warm.replace("102.30\n", "257.00\n")).unwrap().flaws, []);
+    // Times above 100 s are in the last bucket.
+    let long = LOG
+        .replace("65.700 |", "2300.0 |")
+        .replace("101.410 |", "100000.000 |")
+        .replace("65.10\n", "2300.00\n")
+        .replace("79.96\n", "81000.00\n")
+        .replace("102.30\n", "200000.00\n")
+        .replace("         95th percentile:                        101.40\n", "")
+        .replace("10.0004s", "1000.0000s")
+        .replace("(100.00", "(1.00")
+        .replace("(2000.00", "(20.00")
+        .replace("(0.30", "(0.00")
+        .replace("threads: 8\n", "threads: 82\n")
+        .replace("9.9947/", "990.0000/");
+    assert_eq!(Log::parse(&long).unwrap().flaws, []);
+}
+
+/// A percentile is above 0 and up to 100.
+#[test]
+fn lines_of_no_percentile_are_named() {
+    for name in [
+        "950th percentile",
+        "0th percentile",
+        "95.5.5th percentile",
+        "-5th percentile",
+        "th percentile",
+    ] {
+        let log = Log::parse(&with("95th percentile", name)).unwrap();
+        let said = log.flaws.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let wanted =
+            format!("line 30 was left out: {name:?} is no percentile above 0 and up to 100");
+        assert_eq!(said, [wanted]);
+        assert!(log.latency.percentiles.is_empty());
+    }
+    for name in
+        ["95th percentile", "approx.  95 percentile", "approx. 95 percentile", "95.0th percentile"]
+    {
+        let log = Log::parse(&with("95th percentile", name)).unwrap();
+        assert_eq!((log.flaws, log.latency.percentiles), (vec![], vec![(95.0, 101.40)]), "{name}");
+    }
+}
+
+/// Cut anywhere in its last line a log is marked; without its last newline alone it is whole.
+#[test]
+fn a_log_that_is_cut_in_its_last_line_is_told() {
+    let last = LOG.rfind("execution time").unwrap();
+    let whole = LOG.trim_end();
+    for end in last..whole.len() {
+        let flaws = Log::parse(&whole[..end]).unwrap().flaws;
+        assert_eq!(flaws, [Flaw::Cut], "{:?}", &whole[last..end]);
+    }
+    for text in [
+        whole.to_owned(),
+        format!("{whole}\r\n"),
+        format!("{whole}\n\nreal 0m1"),
+        format!("{whole}  "),
+    ] {
+        assert_eq!(Log::parse(&text).unwrap().flaws, [], "{text}");
+    }
 }
 
 /// No event at all has no response times either.
@@ -156,7 +254,7 @@ fn a_log_of_no_event_is_a_figure_of_0() {
         .replace("20000  (2000.00", "0      (-nan")
         .replace("          20000\n", "          0\n")
         .replace("              1000\n", "              0\n")
-        .replace("                 2.30\n", "                 -nan\n");
+        .replace("                 79.96\n", "                 -nan\n");
     let log = Log::parse(&text).unwrap();
     assert_eq!((log.queries, log.latency.avg), (Some((0, 0.0)), None));
 }
@@ -172,7 +270,7 @@ fn a_histogram_of_other_events_is_left_out() {
         ("  600\n", "  590\n", 990),
         ("  600\n", "  610\n", 1010),
         ("  600\n", "  6000000000000000000000000000\n", 400),
-        ("2.300 |", "2,300 |", 400),
+        ("65.700 |", "65,700 |", 400),
     ] {
         let log = Log::parse(&with(text, other)).unwrap();
         assert_eq!(log.flaws, [Flaw::Histogram { n, n_events: 1000 }], "{other}");
@@ -180,7 +278,7 @@ fn a_histogram_of_other_events_is_left_out() {
         assert!(slice.response_times.is_empty());
         // The stated percentile stands.
         let stated = slice.stated.unwrap().response.unwrap();
-        assert_eq!(stated.percentiles_ns, [(95.0, 3_550_000)]);
+        assert_eq!(stated.percentiles_ns, [(95.0, 101_400_000)]);
     }
     assert_eq!(
         Flaw::Histogram { n: 990, n_events: 1000 }.to_string(),

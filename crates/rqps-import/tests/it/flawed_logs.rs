@@ -23,8 +23,7 @@ fn statistics(n: u32) -> String {
          \u{20}   reconnects:                          0      (0.00 per sec.)\n\n\
          General statistics:\n    total time:                          10.0000s\n\
          \u{20}   total number of events:              {n}\n\n\
-         Latency (ms):\n         avg:                                    2.30\n\
-         \u{20}        95th percentile:                        3.55\n\n\
+         Latency (ms):\n         95th percentile:                        3.55\n\n\
          Threads fairness:\n    events (avg/stddev):           1250.0000/0.00\n\
          \u{20}   execution time (avg/stddev):   9.9947/0.00\n"
     )

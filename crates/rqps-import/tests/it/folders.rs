@@ -99,13 +99,19 @@ fn clients_from_names() {
     for (folder, group) in [
         ("dop16", "in"),
         ("mar25.dop16", "in"),
-        ("run_16u.50m", "in"),
+        ("run.16u.50m", "in"),
+        ("clients-16", "in"),
         ("in", "pgo.dop16.prep1"),
         ("in", "ma.16u"),
     ] {
         let file = format!("qps.abs.{group}.tsv");
         let imports = Folder::new(folder, &[(&file, &table(ROW))]).import();
         assert_eq!(clients(&imports.runs[0]), 16, "{folder} {group}");
+    }
+    for host in ["dell-2u-rack", "raid-10u"] {
+        let folder = Folder::new(host, &[("qps.abs.in.tsv", &table(ROW))]);
+        let problem = rqps_import::mytools::import(&folder.path, &options("x")).unwrap_err();
+        assert!(problem.to_string().contains("does not say how many clients"), "{problem}");
     }
     let around = Folder::new("40u.8t.10m/join0", &[("qps.abs.in.tsv", &table(ROW))]);
     assert_eq!(clients(&around.import().runs[0]), 40);
@@ -264,10 +270,11 @@ fn a_vacuum_between_steps_is_no_step() {
 #[test]
 fn steps_that_differ_in_a_part_of_their_names() {
     let names = |files: &[&str]| {
-        let text = log(1000);
-        let files: Vec<(String, &str)> =
-            files.iter().map(|file| (format!("x.pg174_a/sb.o.{file}"), &*text)).collect();
-        let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (&**name, *text)).collect();
+        let own = |file: &&str| format!("# {file}\n{}", log(1000));
+        let files: Vec<(String, String)> =
+            files.iter().map(|file| (format!("x.pg174_a/sb.o.{file}"), own(file))).collect();
+        let files: Vec<(&str, &str)> =
+            files.iter().map(|(name, text)| (&**name, &**text)).collect();
         let run = Folder::new("raw", &files).import().runs.remove(0);
         assert_eq!((clients(&run), notes(&run)), (8, &[][..]));
         run.steps.iter().map(|step| step.info.name.clone()).collect::<Vec<_>>().join(" ")

@@ -66,9 +66,11 @@ fn recordings_that_ran_on_after_the_step() {
         rps 20, dbgb1 0.518, dbgb2 0.735
         Not taken over: my8043_rel.cz12a/qr100.L1/o.res.dop2: its 190 samples are of 190 seconds at least, and the step took 13 seconds: its means hold what was not the step; record the step alone.
         Not taken over: my8043_rel.cz12a/qr100.L1/o.vm.dop2: its 190 samples are of 190 seconds at least, and the step took 13 seconds: its means hold what was not the step; record the step alone.
+        pg174.x10a/qr100.L1/o.io.dop2 is the same as my8043_rel.cz12a/qr100.L1/o.io.dop2, byte for byte: one of them is a copy, and its figures are those of the other.
 
         rps 20, csps 4000, cspq 4.961, cpupq 3969, dbgb1 0.518, dbgb2 0.735
-        Not taken over: my8043_rel.cz12a/qr100.L1/o.res.dop2: its 190 samples are of 190 seconds at least, and the step took 13 seconds: its means hold what was not the step; record the step alone."#]].assert_eq(&all.join("\n\n"));
+        Not taken over: my8043_rel.cz12a/qr100.L1/o.res.dop2: its 190 samples are of 190 seconds at least, and the step took 13 seconds: its means hold what was not the step; record the step alone.
+        pg174.x10a/qr100.L1/o.io.dop2 is the same as my8043_rel.cz12a/qr100.L1/o.io.dop2, byte for byte: one of them is a copy, and its figures are those of the other."#]].assert_eq(&all.join("\n\n"));
 }
 
 #[test]
@@ -147,13 +149,48 @@ fn summaries_that_contradict_themselves() {
     expect![[r#"
         rps 20, csps 4000, cspq 4.961, cpupq 3969, dbgb1 0.518, dbgb2 0.735
         Not taken over: my8043_rel.cz12a/qr100.L1/o.res.dop2: cs/s 12536 and cs/q 1.67 (a rate of 7501.5 to 7511.68) are not of qps 750.5: the means of vmstat and iostat are left out; make it again.
+        pg174.x10a/qr100.L1/o.vm.dop2 is the same as my8043_rel.cz12a/qr100.L1/o.vm.dop2, byte for byte: one of them is a copy, and its figures are those of the other.
+        pg174.x10a/qr100.L1/o.io.dop2 is the same as my8043_rel.cz12a/qr100.L1/o.io.dop2, byte for byte: one of them is a copy, and its figures are those of the other.
 
         rps 20, csps 4000, cspq 4.961, cpupq 3969, dbgb1 0.518, dbgb2 0.735
         Not taken over: my8043_rel.cz12a/qr100.L1/o.res.dop2: w/s 60.9 and w/q 4.366 (a rate of 13.9226 to 13.9748); wMB/s 3.2 and wKB/q 0.081 (a rate of 37804.9 to 42240) are not of qps 750.5: the means of vmstat and iostat are left out; make it again.
+        pg174.x10a/qr100.L1/o.vm.dop2 is the same as my8043_rel.cz12a/qr100.L1/o.vm.dop2, byte for byte: one of them is a copy, and its figures are those of the other.
+        pg174.x10a/qr100.L1/o.io.dop2 is the same as my8043_rel.cz12a/qr100.L1/o.io.dop2, byte for byte: one of them is a copy, and its figures are those of the other.
 
         rps 76.5, csps 12536, cspq 16.704, cpupq 9624
         Not taken over: my8043_rel.cz12a/qr100.L1/o.res.dop2: dbGB 0.818 are more than dbdirGB 0.735, the directory that holds them: both are left out.
 
         rps 76.5, csps 12536, cspq 16.704, cpupq 9624, dbgb1 0.736, dbgb2 0.735
     "#]].assert_eq(&all.join("\n\n"));
+}
+
+/// What a summary states of the first client's seconds is in its log, too.
+#[test]
+fn rates_reached_that_are_not_of_the_log() {
+    let with = |from: &str, to: &str| {
+        let copy = Copy::new();
+        copy.edit(&format!("{MYSQL}/l.i1/o.res.dop2"), |text| text.replace(from, to));
+        let run = copy.import();
+        let said = notes(&run);
+        let said: Vec<&str> = said.lines().filter(|note| note.contains("l.i1/o.res")).collect();
+        let found = run.steps.iter().find(|own| own.info.name == "l.i1").unwrap();
+        let stated = found.systems[0].slices[0].stated.as_ref().unwrap();
+        let reached = stated.columns.iter().filter(|(head, _)| head == "p50" || head == "p99");
+        format!("{:?} {}", reached.collect::<Vec<_>>(), said.join("\n"))
+    };
+    let all = [
+        with("", ""),
+        with("12 = 505", "12 = 540"),
+        with("12 = 505", "12 = 1010"),
+        with("12 = 495", "12 = 49"),
+        with("12 = 505", "12 = NA"),
+        with("cpu/q\n4\t12536\t90.3", "cpu/q\n4\t12536\t903"),
+    ];
+    expect![[r#"
+        [("p50", 505.0), ("p99", 495.0)] 
+        [("p50", 540.0), ("p99", 495.0)] 
+        [("p50", 500.0), ("p99", 500.0)] Not taken over: my8043_rel.cz12a/l.i1/o.res.dop2: its p50 is 1010, and that of the first log 500.0: p50 and p99 are computed from the log.
+        [("p50", 500.0), ("p99", 500.0)] Not taken over: my8043_rel.cz12a/l.i1/o.res.dop2: its p99 is 49, and that of the first log 500.0: p50 and p99 are computed from the log.
+        [("p50", 500.0), ("p99", 495.0)] 
+        [("p50", 505.0), ("p99", 495.0)] Not taken over: my8043_rel.cz12a/l.i1/o.res.dop2: cpu/s 903 is more than 100 percent of all CPUs: the means of vmstat and iostat are left out; make it again."#]].assert_eq(&all.join("\n"));
 }

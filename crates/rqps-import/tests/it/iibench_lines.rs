@@ -90,7 +90,56 @@ fn lines_that_contradict_themselves() {
 
         l.i0 my5651_a: ips 500000, qps 0, rps 1, rmbps 0, wps 900, wmbps 120.5, rpq 0, rkbpq 0, wpi 0.002, wkbpi 0.247, csps 18387, cspq 0.037
         l.i0 my5651_b: ips 500000, qps 0, rps 1, rmbps 0, wps 900, wmbps 120.5, rpq 0, rkbpq 0, wpi 0.002, wkbpi 0.247, csps 18387, cspq 0.037, dbgb1 6.5, dbgb2 8
-        Not taken over: ib/mrg.l.i0, line 2: my5651_a: dbgb1 8 are more than dbgb2 6.5, the directory that holds them: both are left out."#]].assert_eq(&all.join("\n\n"));
+        Not taken over: ib/mrg.l.i0, line 2: my5651_a: dbgb1 8 is more than dbgb2 6.5, the directory that holds them: both are left out; merge it again."#]].assert_eq(&all.join("\n\n"));
+}
+
+/// Seconds reach the 99th percentile more often than the 50th, and no host has more than all CPUs.
+#[test]
+fn rates_reached_and_cpu_that_cannot_be() {
+    let heads = "ips qps cpups cpupq p50 p99 tag";
+    let load =
+        |values: &str| told(&[("mrg.l.i0", &table(heads, &[&format!("{values} my5651_a")]))]);
+    let query =
+        |values: &str| told(&[("mrg.qr100.L1", &table(heads, &[&format!("{values} my5651_a")]))]);
+    for right in [
+        "100000 0 46.7 17 110582 95295",
+        "109721 0 46.7 17 95295 95295",
+        // Few digits, hardly any CPU, or a rate that was not measured.
+        "278056 0 24.0 3 NA 95295",
+        "500 0 0.1 8 500 490",
+        "500 0 0.0 0 500 NA",
+        "100 0 101.0 40000 100 100",
+    ] {
+        let said = load(right);
+        assert!(!said.contains("Not taken") && !said.contains("skipped"), "{said}");
+    }
+    let all = [
+        load("109721 0 46.7 17 95295 110582"),
+        query("100 5041 71.1 1128 3050 5100"),
+        load("109721 0 467 17 110582 95295"),
+        query("100 5041 711.0 1128 5100 3050"),
+        // A tenth of the CPU, and the CPU of the other rate.
+        load("109721 0 46.7 1.7 110582 95295"),
+        query("100 7675 28.3 3.7 7700 7000"),
+    ];
+    expect_test::expect![[r#"
+        l.i0 my5651_a: ips 109721, qps 0, cpups 46.7, cpupq 17
+        Not taken over: ib/mrg.l.i0, line 2: my5651_a: p99 110582 is more than p50 95295, the rate that fewer seconds reach: both are left out; merge it again.
+
+        qr100.L1 my5651_a: ips 100, qps 5041, cpups 71.1, cpupq 1128
+        Not taken over: ib/mrg.qr100.L1, line 2: my5651_a: p99 5100 is more than p50 3050, the rate that fewer seconds reach: both are left out; merge it again.
+
+        l.i0 my5651_a: ips 109721, qps 0, p50 110582, p99 95295
+        Not taken over: ib/mrg.l.i0, line 2: my5651_a: cpups 467 is more than 100 percent of all CPUs: left out are cpups, cpupq; merge it again.
+
+        qr100.L1 my5651_a: ips 100, qps 5041, p50 5100, p99 3050
+        Not taken over: ib/mrg.qr100.L1, line 2: my5651_a: cpups 711 is more than 100 percent of all CPUs: left out are cpups, cpupq; merge it again.
+
+        l.i0 my5651_a: ips 109721, qps 0, cpups 46.7, p50 110582, p99 95295
+        Not taken over: ib/mrg.l.i0, line 2: my5651_a: cpupq 1.7 at a rate of 109721 and cpups 46.7 are of no whole number of CPUs: left out is cpupq; merge it again.
+
+        qr100.L1 my5651_a: ips 100, qps 7675, cpups 28.3, p50 7700, p99 7000
+        Not taken over: ib/mrg.qr100.L1, line 2: my5651_a: cpupq 3.7 at a rate of 7675 and cpups 28.3 are of no whole number of CPUs: left out is cpupq; merge it again."#]].assert_eq(&all.join("\n\n"));
 }
 
 #[test]
@@ -163,4 +212,32 @@ fn tables_that_end_within_a_line() {
         l.x my5649.c6: ips 100
         l.x my8022.c6: ips 90
         skipped: ib/mrg.l.i0, line 2: the file ends within this line: my56 is the beginning of my5649.c6; copy the file again"#]].assert_eq(&all.join("\n\n"));
+}
+
+/// A step's table under the name of another, and a system's line under the tag of another.
+#[test]
+fn copied_tables_and_lines() {
+    let (other, same) =
+        (LOAD.replace("_a", "_b").replace("500000", "499000"), LOAD.replace("_a", "_c"));
+    let whole = table(HEADS, &[LOAD, &other]);
+    let all = [
+        told(&[("mrg.l.i0", &whole), ("mrg.l.i1", &whole)]),
+        told(&[("mrg.l.i0", &table(HEADS, &[LOAD, &other, "-", &same]))]),
+    ];
+    let copies: Vec<&str> =
+        all.iter().flat_map(|said| said.lines()).filter(|line| line.contains("copy")).collect();
+    expect_test::expect![[r#"
+        mrg.l.i1 is the same as mrg.l.i0, byte for byte: one of them is a copy, and its figures are those of the other.
+        mrg.l.i0: the lines of my5651_a and my5651_c are the same: one of them is a copy, and its figures are those of the other.
+        mrg.l.i0: the lines of my5651_a and my5651_c are the same: one of them is a copy, and its figures are those of the other."#]].assert_eq(&copies.join("\n"));
+    // Few values may be the same, and a system may be in two groups.
+    for few in ["5041 0 my5651_a\n5041 0 my5651_b", "5041 0 my5651_a\n5041 0 my5651_a"] {
+        let lines: Vec<&str> = few.lines().collect();
+        assert!(
+            !told(&[("mrg.l.i0", &table("ips qps tag", &[lines[0], "-", lines[1]]))])
+                .contains("copy")
+        );
+    }
+    let again = told(&[("mrg.l.i0", &table(HEADS, &[LOAD, "-", LOAD]))]);
+    assert!(!again.contains("copy"), "{again}");
 }

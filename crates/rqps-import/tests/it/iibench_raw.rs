@@ -275,7 +275,9 @@ fn a_summary_of_other_rows() {
         Not taken over: my8043_rel.cz12a/l.i0/o.res.dop2: it is of another run than the logs beside it: 2 processes, 13 seconds, 0 queries, 48000 rows, and they have 2, 12.1, 0, 24000; rates are computed from the logs.
         Not taken over: my8043_rel.cz12a/l.x/o.res.dop2: it is of another run than the logs beside it: 2 processes, 5 seconds, 0 queries, 48400 rows, and they have 2, 4.6, 0, 24200; rates are computed from the logs.
         Not taken over: my8043_rel.cz12a/l.i1/o.res.dop2: its rates are not those of its counts: 12000 rows and 0 queries in 13 seconds are not 1923.1 and 0 per second; rates are computed from the logs.
-        Not taken over: my8043_rel.cz12a/qr100.L1/o.res.dop2: its rates are not those of its counts: 2400 rows and 9756 queries in 13 seconds are not 184.6 and 7505 per second; rates are computed from the logs."#]].assert_eq(&notes(&run));
+        Not taken over: my8043_rel.cz12a/qr100.L1/o.res.dop2: its rates are not those of its counts: 2400 rows and 9756 queries in 13 seconds are not 184.6 and 7505 per second; rates are computed from the logs.
+        pg174.x10a/qr100.L1/o.vm.dop2 is the same as my8043_rel.cz12a/qr100.L1/o.vm.dop2, byte for byte: one of them is a copy, and its figures are those of the other.
+        pg174.x10a/qr100.L1/o.io.dop2 is the same as my8043_rel.cz12a/qr100.L1/o.io.dop2, byte for byte: one of them is a copy, and its figures are those of the other."#]].assert_eq(&notes(&run));
     // A summary of a run that took three times as long.
     let copy = Copy::new();
     let longer = "12000 rows-per-process, 39 seconds, 615.4 rows-per-second";

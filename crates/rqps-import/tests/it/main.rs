@@ -2,10 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "what tests share is outside of test functions")]
 
+mod after_runs;
 mod agreeing_tables;
 mod beside;
 mod brought;
 mod columns;
+mod commands;
 mod contradicting_logs;
 mod contradicting_times;
 mod documented;
@@ -18,8 +20,10 @@ mod iibench_lines;
 mod iibench_raw;
 mod odd_entries;
 mod other_events;
+mod printed_times;
 mod raw;
 mod recordings;
+mod separators;
 mod sysbench;
 mod tables;
 

@@ -134,6 +134,27 @@ fn what_may_be_meant_is_told() {
         my8043 1, pg17.4 1, b.log: it has 20.63 queries per event, and a.log of the same step 20.00."#]].assert_eq(&all.join("\n"));
 }
 
+/// A name alone switches an option on.
+#[test]
+fn options_without_a_value_are_compared() {
+    let with = |command: &'static str| Test { command, ..READ_WRITE };
+    let plain = with("$ sysbench oltp_read_write --histogram run");
+    let secondary = with("$ sysbench oltp_read_write --secondary --auto_inc run");
+    let on = with("$ sysbench oltp_read_write --secondary=on --auto-inc=true run");
+    let off = with("$ sysbench oltp_read_write --secondary=off --auto-inc=1 run");
+    let all = [
+        told(&[plain, secondary], &options("x")),
+        told(&[secondary, plain], &options("x")),
+        told(&[secondary, on], &options("x")),
+        told(&[secondary, off], &options("x")),
+    ];
+    expect_test::expect![[r#"
+        my8043 1, pg17.4 1, b.log: it has --auto-inc=on, and a.log of the same step no --auto-inc. b.log: it has --secondary=on, and a.log of the same step no --secondary.
+        my8043 1, pg17.4 1, b.log: it has no --auto-inc, and a.log of the same step --auto-inc=on. b.log: it has no --secondary, and a.log of the same step --secondary=on.
+        my8043 1, pg17.4 1,
+        my8043 1, pg17.4 1, b.log: it has --secondary=off, and a.log of the same step --secondary=on."#]].assert_eq(&all.join("\n"));
+}
+
 #[test]
 fn what_does_not_differ_is_not_told() {
     let with = |command: &'static str| Test { command, ..READ_WRITE };
@@ -142,7 +163,7 @@ fn what_does_not_differ_is_not_told() {
     // Four of ten events were under way at the end.
     let few = Test { n_events: 10, read: 17.0, write: 5.0, other: 3.0, ..READ_WRITE };
     let mysql = with(
-        "$ sysbench --db-driver=mysql --mysql-host=a --threads=4 --time=600 oltp_read_write run",
+        "$ sysbench --db-driver=mysql --mysql-host=a --threads=4 --time=9 oltp_read_write run",
     );
     let postgres = with("$ sysbench --db-driver=pgsql --pgsql-port=5433 oltp_read_write run");
     for tests in [

@@ -75,7 +75,8 @@ fn recordings_of_a_part_of_the_step() {
     let long = long.replace("10000  (", "600000  (");
     let other = LOG.replace("scan", "insert");
     let with = |files: &[(&str, &str)]| {
-        let folder = Folder::new("raw", &[&[(LOG, &*long), (&*other, &*long)], files].concat());
+        let second = format!("# another step\n{long}");
+        let folder = Folder::new("raw", &[&[(LOG, &*long), (&*other, &*second)], files].concat());
         let run = folder.import().runs.remove(0);
         notes(&run).join("\n")
     };
