@@ -56,10 +56,10 @@ cargo xtask TASK
                   on each system and start, 30 when absent; [--starts N] starts of the servers, 1 when absent;
                   [--clients N] of each step, 1 when absent;
                   [--bound P] percent, half the smaller slowdown when absent;
-                  [--injected_slowdowns P,P] percent, or none; [--twins N] systems that are the same as the base, 1 when
+                  [--slowdowns P,P] percent, or none; [--twins N] systems that are the same as the base, 1 when
                   absent, may be 0; [--rqps PATH] a binary in place of one that is built; [--results DIR];
                   [--report] measures nothing
-  causes          the cause that reports give where it is known: servers slowed by a injected_slowdown, a log, a small cache,
+  causes          the cause that reports give where it is known: servers slowed by an injected slowdown, a log, a small cache,
                   fsync, TLS, a dropped index, a busy host or client, each against itself; a confusion matrix;
                   goes on from what is there in its results directory, target/causes when absent
                   [--trials N] of each, 3 when absent; [--seconds N] measured on each system, 24 when absent;
@@ -68,7 +68,7 @@ cargo xtask TASK
   crowd           many clients on real servers: memory of the client, its count of statements against the
                   server's, how soon it stops; [--clients N] 256 when absent; [--seconds N] 600
   hog             one server against itself while all CPUs are busy for the middle third, in a sequential
-                  run and in one in turns
+                  run and in an interleaved one
   faults          real runs on two small servers that are hit at random moments: SIGINT and SIGKILL to rqps,
                   SIGKILL and SIGSTOP to a server, memory limit hit, disk full, store read-only, port taken, program
                   replaced, connections refused, a server that hangs (600 s each); after each whether anything was lost or left; goes on from what is there in its results

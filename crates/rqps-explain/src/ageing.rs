@@ -43,12 +43,12 @@ pub struct Twins<'a> {
 }
 
 impl Ageing {
-    /// Of a system and, for a candidate, of the base; `in_turns` where both were measured in turns.
+    /// Of a system and, for a candidate, of the base; `is_interleaved` where both were measured in turns.
     #[must_use]
-    pub fn of(own: Twins<'_>, base: Option<Twins<'_>>, in_turns: bool) -> Option<Self> {
+    pub fn of(own: Twins<'_>, base: Option<Twins<'_>>, is_interleaved: bool) -> Option<Self> {
         let (before, after) = (figures(own.before), figures(own.after));
         let ratio = ratio_over_starts(&before, &after)?;
-        let relative = base.and_then(|base| relative(own, base, in_turns));
+        let relative = base.and_then(|base| relative(own, base, is_interleaved));
         Some(Self { ratio, relative })
     }
 }
@@ -91,10 +91,10 @@ fn ratio_over_starts(before: &Figures, after: &Figures) -> Option<Estimate> {
 }
 
 /// The ratio of ageings. In turns it is that of the blocks' rQPS after and before.
-fn relative(own: Twins<'_>, base: Twins<'_>, in_turns: bool) -> Option<Estimate> {
+fn relative(own: Twins<'_>, base: Twins<'_>, is_interleaved: bool) -> Option<Estimate> {
     let before = logs_of_partners(own.before, base.before);
     let after = logs_of_partners(own.after, base.after);
-    if let (true, Some(before), Some(after)) = (in_turns, before, after) {
+    if let (true, Some(before), Some(after)) = (is_interleaved, before, after) {
         return over_starts(&before, &after, |b, a| difference::of_two(b, a).map(exp));
     }
     let own = ratio_over_starts(&figures(own.before), &figures(own.after))?;

@@ -234,8 +234,8 @@ impl Parts {
     /// The time per operation as far as the systems can make it differ: in turns others take CPU from both
     /// sides alike, in proportion to what they use of it, and so that part is left out.
     #[must_use]
-    pub fn own_us(&self, in_turns: bool) -> f64 {
-        if in_turns { self.total_us - self.get(Part::Taken) } else { self.total_us }
+    pub fn own_us(&self, is_interleaved: bool) -> f64 {
+        if is_interleaved { self.total_us - self.get(Part::Taken) } else { self.total_us }
     }
 
     /// One part, microseconds per operation.

@@ -97,9 +97,9 @@ fn mirrored<'a>(sides: &Sides<'a>) -> Sides<'a> {
 
 /// The cause of what the candidate of `sides` loses.
 fn find(question: &Question<'_>, sides: &Sides<'_>, split: &Split) -> Finding {
-    if sides.in_turns && was_hit_more(sides, split) {
+    if sides.is_interleaved && was_hit_more(sides, split) {
         return Finding::none(Some(
-            "others took more CPU from the slower one's turns than its own CPU accounts for",
+            "others took more CPU from the slower one's slices than its own CPU accounts for",
         ));
     }
     let own = Change::of(sides, &split.weights, |slice| split.own_us(sides, slice));
@@ -166,7 +166,7 @@ impl Loss<'_> {
     /// chance.
     fn carries(&self, value: impl Fn(&Parts) -> f64) -> Option<f64> {
         let less = |share: f64| {
-            let own = |p: &Parts| p.own_us(self.sides.in_turns);
+            let own = |p: &Parts| p.own_us(self.sides.is_interleaved);
             let of = |slice: &Slice| self.parts(slice).map(|p| value(&p) - share * own(&p));
             self.sides.difference(&self.split.weights, of)
         };
@@ -184,7 +184,7 @@ impl Loss<'_> {
     /// CPU that others took; where they had more of it and it is not the loss, that nothing else is proved.
     /// In turns they take it from both sides alike, and it is left out.
     fn host(&self) -> Option<Finding> {
-        if self.sides.in_turns {
+        if self.sides.is_interleaved {
             return None;
         }
         let others = self.change(others_in_user_mode);

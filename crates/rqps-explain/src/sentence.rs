@@ -115,7 +115,7 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
         Kind::Several | Kind::NotExplained => out.extend(largest_parts(split, op)),
     }
     let taken = split.part(Part::Taken).map_or(0.0, |change| change.difference.point);
-    if question.sides.in_turns
+    if question.sides.is_interleaved
         && finding.why.is_none()
         && taken.abs() >= WORTH_TELLING * whole_us.abs()
     {

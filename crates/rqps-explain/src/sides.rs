@@ -21,7 +21,7 @@ pub struct Sides<'a> {
     /// Per start of the servers.
     pub starts: Vec<Start<'a>>,
     /// Whether slices are partners.
-    pub in_turns: bool,
+    pub is_interleaved: bool,
     /// Whether both sides are of one run. In runs of their own a start of one is not the partner of any
     /// of the other's: what their starts were are two samples.
     pub is_one_run: bool,
@@ -80,7 +80,7 @@ impl<'a> Sides<'a> {
             let (b, c) = samples(&sides);
             return difference::of_two(&b, &c);
         }
-        if let ([(b, c)], false) = (sides.as_slice(), self.in_turns) {
+        if let ([(b, c)], false) = (sides.as_slice(), self.is_interleaved) {
             return difference::of_two(b, c);
         }
         difference::of_weighted_pairs(&self.differences(&sides)?, &weights.0)
@@ -95,11 +95,11 @@ impl<'a> Sides<'a> {
             return ratio_test(&b, &c).map(|tested| tested.estimate);
         }
         if let [(b, c)] = sides.as_slice() {
-            let tested = if self.in_turns { paired_test(b, c) } else { ratio_test(b, c) };
+            let tested = if self.is_interleaved { paired_test(b, c) } else { ratio_test(b, c) };
             return tested.map(|tested| tested.estimate);
         }
         let of_start = |(b, c): &(Vec<f64>, Vec<f64>)| {
-            if self.in_turns {
+            if self.is_interleaved {
                 return log_ratios(b, c);
             }
             ratio_test(b, c).map(|tested| vec![tested.estimate.point.ln()])
@@ -111,7 +111,7 @@ impl<'a> Sides<'a> {
     /// The differences that each start has.
     fn differences(&self, sides: &[(Vec<f64>, Vec<f64>)]) -> Option<Vec<Vec<f64>>> {
         let of_start = |(b, c): &(Vec<f64>, Vec<f64>)| -> Option<Vec<f64>> {
-            if self.in_turns {
+            if self.is_interleaved {
                 return (b.len() == c.len()).then(|| c.iter().zip(b).map(|(c, b)| c - b).collect());
             }
             // Slices of two systems are no pairs: a start gives one difference, that of their means.

@@ -149,7 +149,7 @@ impl Split {
 
     /// The time per operation that is explained: see [`Parts::own_us`].
     pub(crate) fn own_us(&self, sides: &Sides<'_>, slice: &Slice) -> Option<f64> {
-        Some(Parts::of(slice, self.slots, self.basis)?.own_us(sides.in_turns))
+        Some(Parts::of(slice, self.slots, self.basis)?.own_us(sides.is_interleaved))
     }
 }
 

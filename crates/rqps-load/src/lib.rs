@@ -12,5 +12,5 @@ pub mod short_slice;
 pub mod tally;
 
 pub use client_pool::{ClientPool, ClientPoolError, Control, Edge, Live, Member};
-pub use order::{Order, Pace, Stop, Turn};
+pub use order::{Order, Pace, PlaceInBlock, Stop};
 pub use tally::Tally;

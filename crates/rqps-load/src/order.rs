@@ -19,13 +19,13 @@ pub enum Pace {
         /// Events per second of all clients together; above 0.
         events_per_s: f64,
         /// Which slice of them it is.
-        turn: Turn,
+        place: PlaceInBlock,
     },
 }
 
 /// The place of a slice among those that share a clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Turn {
+pub struct PlaceInBlock {
     /// The clock begins here.
     pub is_first: bool,
     /// What is still due at the end never comes.
@@ -44,12 +44,12 @@ impl Pace {
 
     /// Whether the clock goes on from the slice before.
     pub(crate) fn goes_on(self) -> bool {
-        matches!(self, Self::Ongoing { turn: Turn { is_first: false, .. }, .. })
+        matches!(self, Self::Ongoing { place: PlaceInBlock { is_first: false, .. }, .. })
     }
 
     /// Whether what is due at the slice's end is left to the next one.
     pub(crate) fn leaves_to_next(self) -> bool {
-        matches!(self, Self::Ongoing { turn: Turn { is_last: false, .. }, .. })
+        matches!(self, Self::Ongoing { place: PlaceInBlock { is_last: false, .. }, .. })
     }
 }
 

@@ -118,7 +118,7 @@ pub struct Power {
     pub n: u32,
     /// Of these, with the whole interval below 1 (without an injected slowdown: not holding 1).
     pub n_found: u32,
-    /// Of these, with the verdict `slower` at the default bound (without a injected_slowdown: `slower` or
+    /// Of these, with the verdict `slower` at the default bound (without an injected slowdown: `slower` or
     /// `faster`); absent in calibrations of older versions, as the next.
     #[serde(default)]
     pub n_judged: Option<u32>,

@@ -81,7 +81,7 @@ pub enum Schedule {
 impl Schedule {
     /// Turns of `slice_ms` milliseconds, for as long as `slices` slices take.
     #[must_use]
-    pub const fn in_turns(slice_ms: u32, slices: u32) -> Self {
+    pub const fn interleaved(slice_ms: u32, slices: u32) -> Self {
         Self::Interleaved { slice_ms, slices, budget_ms: None, half_width_bp: None }
     }
 

@@ -300,15 +300,23 @@ impl<'a> Analysis<'a> {
         self.label(self.base)
     }
 
+    /// The footnotes of a cell, each once.
+    #[must_use]
+    pub fn footnotes_of(&self, cell: &Cell) -> Vec<&Footnote> {
+        let mut seen: Vec<usize> = Vec::new();
+        for warning in &cell.warnings {
+            if !seen.contains(&warning.footnote_idx) {
+                seen.push(warning.footnote_idx);
+            }
+        }
+        seen.into_iter().filter_map(|idx| self.footnotes.get(idx)).collect()
+    }
+
     /// The letters of a cell's footnotes, in order: `ac`.
     #[must_use]
     pub fn letters(&self, cell: &Cell) -> String {
-        let letters: Vec<&str> = cell
-            .warnings
-            .iter()
-            .filter_map(|warning| self.footnotes.get(warning.footnote_idx))
-            .map(|note| note.letter.as_str())
-            .collect();
+        let letters: Vec<&str> =
+            self.footnotes_of(cell).into_iter().map(|note| note.letter.as_str()).collect();
         letters.join(if letters.iter().any(|l| l.len() > 1) { "," } else { "" })
     }
 

@@ -116,7 +116,7 @@ pub(crate) const AGEING: &str =
 
 /// What its columns are.
 pub(crate) const AGEING_LEGEND: &str = "own: of the system alone, with what the host did meanwhile; / base: the system's over the base's, in \
-     which that cancels where systems took turns.";
+     which that cancels where systems were interleaved.";
 
 /// How steps have aged, a row per step and system; `None` where no step has a twin.
 pub(crate) fn ageing(analysis: &Analysis<'_>) -> Option<Grid> {

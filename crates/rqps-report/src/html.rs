@@ -28,6 +28,7 @@ mod ratios;
 mod room;
 mod scale;
 pub(crate) use scale::Scale;
+mod own_slices;
 mod series;
 mod size;
 pub(crate) mod stacks;
@@ -36,7 +37,6 @@ mod summary;
 mod systems;
 mod table;
 mod times;
-mod turns;
 mod verdict;
 
 use std::panic::resume_unwind;

@@ -146,7 +146,7 @@ impl Joined {
     }
 
     /// Whether two systems took turns: of one run, and that an interleaved one.
-    pub(crate) fn took_turns(&self, a: usize, b: usize) -> bool {
+    pub(crate) fn are_interleaved(&self, a: usize, b: usize) -> bool {
         self.is_one_run(a, b) && self.source(a).is_some_and(|s| s.schedule.is_interleaved())
     }
 

@@ -75,9 +75,17 @@ fn found_at<'a>(
     let steps = analysis.steps.iter();
     let found = steps.filter_map(|step| {
         let cell = step.cells.get(system_idx)?;
-        let own = cell.warnings.iter().find(|own| own.footnote_idx == footnote_idx)?;
-        let (facts, reason) = warning::facts_and_reason(own);
-        Some(Place { title: &step.title, facts, reason })
+        let own = cell.warnings.iter().filter(|own| own.footnote_idx == footnote_idx);
+        let (facts, reasons): (Vec<String>, Vec<String>) =
+            own.map(warning::facts_and_reason).unzip();
+        if facts.is_empty() {
+            return None;
+        }
+        let joined = |mut parts: Vec<String>| {
+            parts.retain(|part| !part.is_empty());
+            parts.join("; ")
+        };
+        Some(Place { title: &step.title, facts: joined(facts), reason: joined(reasons) })
     });
     found.collect()
 }

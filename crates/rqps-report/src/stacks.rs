@@ -365,6 +365,6 @@ pub(crate) fn sentence(
 
 /// What the numbers are, once for a report.
 pub(crate) const LEGEND: &str = "Stacks were sampled in extra slices after the measured ones; no figure \
-    has a part in them. ±: half the 95% interval by the number of samples alone, without what makes turns \
+    has a part in them. ±: half the 95% interval by the number of samples alone, without what makes slices \
     differ (n=1). new, vanished: not seen on the other side, as a function of its own; a compiler may have built \
     it into its caller there.";

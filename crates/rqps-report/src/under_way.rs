@@ -42,7 +42,7 @@ impl UnderWay<'_> {
     pub fn course(&self) -> Course {
         let pairing = Pairing::of(self.info, self.is_interleaved);
         let parts = |blocks: &[Block]| blocks.iter().map(part).collect::<Vec<Part>>();
-        let (base, candidate): (Vec<Part>, Vec<Part>) = if pairing.in_turns {
+        let (base, candidate): (Vec<Part>, Vec<Part>) = if pairing.is_interleaved {
             // A step of a day has tens of thousands of blocks, in order.
             let partner = |own: &Block| {
                 let at = self.base.binary_search_by_key(&own.idx, |block| block.idx).ok()?;
@@ -58,7 +58,7 @@ impl UnderWay<'_> {
         let n_blocks = candidate.len();
         let every = n_blocks.div_ceil(MOST_RATIOS).max(1);
         let ratio = |n: usize| {
-            let base = if pairing.in_turns { &base[..n] } else { &base[..] };
+            let base = if pairing.is_interleaved { &base[..n] } else { &base[..] };
             let tested = pairing.ratio(base, &candidate[..n])?;
             Some(tested.resolved(resolution).estimate)
         };

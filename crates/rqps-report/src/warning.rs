@@ -38,8 +38,8 @@ pub fn meaning(kind: &WarningKind) -> String {
             "other processes, or the kernel on its own account, used this host's CPUs".to_owned()
         }
         WarningKind::BlocksExcluded { .. } => {
-            "ratios exclude blocks in which the hypervisor or other processes took a fifth or more of the CPU \
-             time that this system and the base wanted".to_owned()
+            "the ratios of figures, CPU and response times exclude blocks in which the hypervisor or other \
+             processes took a fifth or more of the CPU time that this system and the base wanted".to_owned()
         }
         WarningKind::Swapped { .. } => "the host swapped".to_owned(),
         WarningKind::Throttled { .. } => "CPUs were too hot and slowed themselves down".to_owned(),
@@ -92,8 +92,8 @@ pub fn meaning(kind: &WarningKind) -> String {
             "the windows of the step lie at two rates, and the figure between them describes neither".to_owned()
         }
         WarningKind::HostLevels { .. } => {
-            "the host alternated between two speeds. All systems were affected equally, so ratios hold; figures \
-             lie between the two".to_owned()
+            "the host alternated between two speeds, and systems that were interleaved had both at the same times. \
+             They were affected equally; figures lie between the two".to_owned()
         }
         WarningKind::Drift { .. } => {
             "the figure, or its ratio to the base, drifted within the step: it had not come to rest".to_owned()
@@ -401,7 +401,9 @@ pub(crate) fn happened(run: &Run) -> Vec<String> {
             format!("{}: ", one_line(system.spec.label.as_str()))
         });
         let at = warning.at_unix_ms.map_or_else(String::new, |at| format!("{}, ", utc(at)));
-        format!("{at}{of}{}", clip(&in_scope(warning), MAX_COLUMNS))
+        // A log stands below what happened.
+        let text = in_scope(warning).replace("\nthe end of its log:", "; the end of its log:");
+        format!("{at}{of}{}", clip(&text, MAX_COLUMNS))
     };
     run.warnings.iter().map(sentence).collect()
 }

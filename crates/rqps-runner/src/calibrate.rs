@@ -32,7 +32,7 @@ const PLACEMENTS: [Placement; 3] = [Placement::Paired, Placement::Free, Placemen
 const FLOOR_TIMES: f64 = 2.0;
 
 /// Injected slowdowns that are looked for, percent; none as well, to see how often something is found there.
-const HANDICAPS_PCT: [u32; 4] = [0, 2, 5, 10];
+const SLOWDOWNS_PCT: [u32; 4] = [0, 2, 5, 10];
 
 /// What a calibration is to find out.
 #[derive(Debug, Clone, Copy)]
@@ -88,7 +88,7 @@ fn with_bench(bench: &mut Bench<'_>, wish: Wish, listen: &mut Listener<'_>) -> R
             let time = wish.time.mul_f64(FLOOR_TIMES);
             let way = Way { clients: best.clients, placement: best.placement, time };
             tell(listen, &format!("noise of {step}, {}", described(&way, Some(slice_ms))));
-            let sides = bench.in_turns(step, way, slice_ms, listen)?;
+            let sides = bench.interleaved(step, way, slice_ms, listen)?;
             let Some(ratio) = judge::average(&sides) else { continue };
             let (step, seconds) = (step.to_owned(), time.as_secs_f64());
             floors.push(Floor { step, clients: best.clients, seconds, ratio });
@@ -100,7 +100,7 @@ fn with_bench(bench: &mut Bench<'_>, wish: Wish, listen: &mut Listener<'_>) -> R
     {
         let way = Way { clients: best.clients, placement: best.placement, time: wish.time };
         for step in STEPS {
-            for percent in HANDICAPS_PCT {
+            for percent in SLOWDOWNS_PCT {
                 let hidden = Hidden { step, way, slice_ms, percent, n_looks: wish.n_looks };
                 power.extend(look_for(bench, hidden, listen)?);
             }
@@ -139,7 +139,7 @@ fn try_all(bench: &mut Bench<'_>, wish: Wish, listen: &mut Listener<'_>) -> Resu
         let (way, slice_ms) = ways[at];
         tell(listen, &format!("trial {nth} of {n}: {}", described(&way, slice_ms)));
         let sides = match slice_ms {
-            Some(slice_ms) => bench.in_turns(STEPS[0], way, slice_ms, listen)?,
+            Some(slice_ms) => bench.interleaved(STEPS[0], way, slice_ms, listen)?,
             None => bench.one_by_one(STEPS[0], way, listen)?,
         };
         trials[at] = Some(judge::trial(way, slice_ms, &sides));
@@ -170,7 +170,7 @@ fn look_for(
     for nth in 1..=n_looks {
         let doing = format!("injected slowdown {percent}% on {step}, {nth} of {n_looks}");
         tell(listen, &format!("{doing}, {}", described(&way, Some(slice_ms))));
-        looks.push(bench.in_turns(step, way, slice_ms, listen)?);
+        looks.push(bench.interleaved(step, way, slice_ms, listen)?);
     }
     bench.slow_down(0);
     Ok(judge::power(step, way.clients, percent, &looks))
@@ -180,7 +180,7 @@ fn described(way: &Way, slice_ms: Option<u32>) -> String {
     let Way { clients, placement, .. } = way;
     let clients = if *clients == 1 { "1 client".to_owned() } else { format!("{clients} clients") };
     match slice_ms {
-        Some(ms) => format!("{clients}, {placement}, turns of {ms} ms"),
+        Some(ms) => format!("{clients}, {placement}, slices of {ms} ms"),
         None => format!("{clients}, {placement}, one side after the other"),
     }
 }

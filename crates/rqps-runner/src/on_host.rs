@@ -31,15 +31,15 @@ pub fn on_this_host(
     let mut told: Vec<String> = decided.into_iter().collect();
     let host = rqps_sample::host_info(&environment.results).context("describe this host")?;
     plan.calibration = store.select_calibration(&host)?;
-    let in_turns = plan.schedule.is_interleaved();
-    if plan.slice_is_auto && in_turns {
+    let is_interleaved = plan.schedule.is_interleaved();
+    if plan.slice_is_auto && is_interleaved {
         let as_it_began = if environment.anew { None } else { begun_with(&plan, store)? };
         let found = plan.calibration.as_ref().map(|found| found.slice_ms);
         if let Some(slice_ms) = as_it_began.or(found) {
             plan = with_turns_of(plan, slice_ms);
         }
     }
-    let is_auto = plan.placement == Placement::Auto || (plan.slice_is_auto && in_turns);
+    let is_auto = plan.placement == Placement::Auto || (plan.slice_is_auto && is_interleaved);
     let doubt = plan.calibration.as_ref().filter(|_| is_auto).and_then(disturbed);
     told.extend(doubt.map(|doubt| {
         format!(

@@ -127,7 +127,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N")]
     pub(crate) rate: Option<f64>,
 
-    /// Whether systems take turns of milliseconds (interleaved) or come one after the other
+    /// Whether systems alternate in slices of milliseconds (interleaved) or come one after the other
     /// (sequential) [default: interleaved, for several systems that rqps runs itself]
     #[arg(long, value_name = "MODE")]
     pub(crate) schedule: Option<String>,

@@ -116,7 +116,7 @@ fn as_text(found: &Calibration) -> String {
     let mut text = format!(
         "{system} against itself on {} ({} CPUs, kernel {}), {seconds} s of each side a trial.\n\
          Half-width of the 95% interval of rQPS on point queries, by where it is taken:\n\n{}\n\
-         {}Best, or as usual where none is clearly better: {}; turns of {} ms. Plans with \"auto\" use them.\n\
+         {}Best, or as usual where none is clearly better: {}; slices of {} ms. Plans with \"auto\" use them.\n\
          {}\n{}",
         host.hostname,
         host.n_cpus,
@@ -140,7 +140,7 @@ fn as_text(found: &Calibration) -> String {
 const POWER_WORDS: &str = "\
     beyond chance: the whole interval lies below 1, whatever the size (at 0%: it does not hold 1).\n\
     slower: the verdict of such a step by itself at the usual bound of 5%; less than 5% is `same` by it.\n\
-    at half: the same verdict where half the injected_slowdown is the bound (--bound). At 0% each is false.\n";
+    at half: the same verdict where half the injected slowdown is the bound (--bound). At 0% each is false.\n";
 
 /// What disturbed it so often that the findings may be that.
 fn quiet_or_not(found: &Calibration) -> String {
@@ -164,7 +164,7 @@ fn narrowest(found: Option<&Narrowest>) -> String {
 
 fn trials(trials: &[Trial]) -> String {
     const LOCATIONS: [&str; 5] = ["average", "median", "midmean", "p90", "p80-95"];
-    let headings = [&["clients", "placement", "turns", "QPS", "rQPS"][..], &LOCATIONS].concat();
+    let headings = [&["clients", "placement", "slices", "QPS", "rQPS"][..], &LOCATIONS].concat();
     let row = |trial: &Trial| {
         let turns = trial.slice_ms.map_or_else(|| "none".to_owned(), |ms| format!("{ms} ms"));
         let first = trial.located.first().map(|first| format!("{:.3}", first.ratio.point));
@@ -216,7 +216,7 @@ fn powers(powers: &[Power]) -> String {
         ]
     };
     let headings = [
-        "injected_slowdown",
+        "injected slowdown",
         "step",
         "clients",
         "beyond chance",

@@ -135,7 +135,7 @@ pub(super) fn read(results: &Path) -> Result<Vec<Row>> {
 /// A line for each fault.
 pub(super) fn render(rows: &[Row]) -> String {
     let mut text =
-        "| fault | trials | struck, s after the beginning | in turns | resumed | slices kept, \
+        "| fault | trials | struck, s after the beginning | interleaved | resumed | slices kept, \
                     of all | wrong |\n|---|---:|---|---:|---:|---|---:|\n"
             .to_owned();
     for fault in Fault::ALL {

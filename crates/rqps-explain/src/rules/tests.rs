@@ -154,7 +154,7 @@ fn slice(idx: u32, op: &Op, jitter: f64) -> Slice {
 /// What surrounds a pair.
 #[derive(Debug, Clone)]
 struct Around {
-    in_turns: bool,
+    is_interleaved: bool,
     kind: StepKind,
     is_comparable: bool,
     unlike: Option<&'static str>,
@@ -166,7 +166,7 @@ struct Around {
 
 fn around() -> Around {
     Around {
-        in_turns: true,
+        is_interleaved: true,
         kind: StepKind::Read,
         is_comparable: true,
         unlike: None,
@@ -186,7 +186,8 @@ fn cause(base: &Op, candidate: &Op, around: &Around) -> Option<Cause> {
     };
     let (b, c) = (blocks(base, 0), blocks(candidate, 3));
     let start = Start { base: b.iter().collect(), candidate: c.iter().collect() };
-    let sides = Sides { starts: vec![start], in_turns: around.in_turns, is_one_run: true };
+    let sides =
+        Sides { starts: vec![start], is_interleaved: around.is_interleaved, is_one_run: true };
     let rqps = sides.ratio(|slice| Some(slice.figure())).unwrap();
     let split = Split::of(&sides, Slots::of(1, Placement::Paired, 2));
     judge(&Question {
@@ -440,13 +441,13 @@ fn a_kernel_that_tells_less_still_shows_the_cause() {
     let slow = Op { waiting: 8.0, ..op() };
     assert_eq!(cause(&op(), &slow, &around).unwrap().kind, Kind::Waiting);
     let hog = Op { taken: 25.0, elsewhere: 30.0, ..op() };
-    let alone = Around { in_turns: false, ..around };
+    let alone = Around { is_interleaved: false, ..around };
     assert_eq!(cause(&op(), &hog, &alone).unwrap().kind, Kind::HostLimited);
 }
 
 #[test]
 fn what_the_hypervisor_takes_is_no_waiting_of_threads() {
-    let alone = Around { in_turns: false, ..around() };
+    let alone = Around { is_interleaved: false, ..around() };
     let stolen = Op { stolen: 20.0, ..op() };
     assert_eq!(cause(&op(), &stolen, &alone).unwrap().kind, Kind::HostLimited);
 }
@@ -457,7 +458,7 @@ fn in_turns_what_others_take_from_one_side_alone_is_not_left_out() {
     let hit = Op { server: 24.0, taken: 55.0, ..busy.clone() };
     let found = cause(&busy, &hit, &around()).unwrap();
     assert_eq!((found.kind, found.share), (Kind::NotExplained, None));
-    let why = "others took more CPU from the slower one's turns than its own CPU accounts for";
+    let why = "others took more CPU from the slower one's slices than its own CPU accounts for";
     assert!(found.sentence.ends_with(why), "{}", found.sentence);
     let mirrored = cause(&hit, &busy, &around()).unwrap();
     assert_eq!((mirrored.kind, mirrored.share), (Kind::NotExplained, None));
@@ -487,7 +488,7 @@ fn storage_that_several_clients_wait_for_is_no_other_waiting() {
     let slots = Slots::of(2, Placement::Paired, 2);
     let slice = slice(0, &Op { storage: 60.0, ..op() }, 1.0);
     let start = Start { base: vec![&slice], candidate: vec![&slice] };
-    let sides = Sides { starts: vec![start], in_turns: true, is_one_run: true };
+    let sides = Sides { starts: vec![start], is_interleaved: true, is_one_run: true };
     let parts = Parts::of(&slice, slots, Basis::of(&sides)).unwrap();
     let per_slot = parts.get(Part::Storage) / slots.n;
     assert!((per_slot - 60.0).abs() < 0.01, "{per_slot}");
@@ -506,7 +507,7 @@ fn cpu_that_is_nearly_all_the_clients_is_no_overhead_of_the_server() {
 #[test]
 fn others_that_use_no_more_of_the_host_take_nothing_by_being_there() {
     let unknown = |slice: &mut Slice| slice.usage.waits = Waits::default();
-    let around = Around { in_turns: false, change: unknown, ..around() };
+    let around = Around { is_interleaved: false, change: unknown, ..around() };
     // They have five eighths of both CPUs' time on either side.
     let of = |us: f64| Op { elsewhere: 1.25 * us, waiting: us - 25.25, ..op() };
     assert_ne!(cause(&of(80.0), &of(160.0), &around).unwrap().kind, Kind::HostLimited);
@@ -519,7 +520,7 @@ fn what_is_not_of_the_run_spreads_over_all_cpus_of_the_host() {
     slice.usage.waits = Waits::default();
     slice.usage.host.n_cpus = 4;
     let start = Start { base: vec![&slice], candidate: vec![&slice] };
-    let sides = Sides { starts: vec![start], in_turns: true, is_one_run: true };
+    let sides = Sides { starts: vec![start], is_interleaved: true, is_one_run: true };
     let parts = Parts::of(&slice, slots, Basis::of(&sides)).unwrap();
     let taken = parts.get(Part::Taken);
     assert!((taken - 5.0).abs() < 0.01, "{taken}");
@@ -568,7 +569,7 @@ fn starts_of_runs_of_their_own_are_no_partners() {
     let (b, c) = (ns(&base), ns(&candidate));
     let starts = base.iter().zip(&candidate);
     let starts = starts.map(|(b, c)| Start { base: vec![b], candidate: vec![c] }).collect();
-    let mut sides = Sides { starts, in_turns: false, is_one_run: false };
+    let mut sides = Sides { starts, is_interleaved: false, is_one_run: false };
     let width = |sides: &Sides<'_>| {
         let ns = |slice: &Slice| Some(slice.duration_ns as f64);
         let found = sides.difference(&sides.weights(ns).unwrap(), ns).unwrap();
@@ -589,7 +590,7 @@ fn what_ticks_make_of_nothing_was_not_taken_by_others() {
     let taken = |us: f64| {
         let slice = slice(0, &Op { taken: us, ..op() }, 1.0);
         let start = Start { base: vec![&slice], candidate: vec![&slice] };
-        let sides = Sides { starts: vec![start], in_turns: true, is_one_run: true };
+        let sides = Sides { starts: vec![start], is_interleaved: true, is_one_run: true };
         let slots = Slots::of(1, Placement::Paired, 2);
         Parts::of(&slice, slots, Basis::of(&sides)).unwrap().get(Part::Taken)
     };

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rqps_client::{Connect as _, Endpoint, Error, NullConnection, Outcome, ServerError};
 
 use super::*;
-use crate::{Pace, Turn};
+use crate::{Pace, PlaceInBlock};
 
 /// Events of two statements; every `fail_every`-th event meets a deadlock first.
 struct Pairs {
@@ -239,8 +239,8 @@ fn a_rate_that_can_be_held_misses_nothing() {
 fn ongoing(worker: Pairs, n: usize) -> Vec<Tally> {
     let mut pool = pool(vec![worker]);
     let slice = |idx| {
-        let turn = Turn { is_first: idx == 0, is_last: idx + 1 == n };
-        let pace = Pace::Ongoing { events_per_s: 100.0, turn };
+        let place = PlaceInBlock { is_first: idx == 0, is_last: idx + 1 == n };
+        let pace = Pace::Ongoing { events_per_s: 100.0, place };
         let order = order(pace, Stop::Time(Duration::from_millis(100)));
         pool.run(&order, &mut |_| {}, &mut |_| Control::Go).unwrap()
     };
@@ -286,8 +286,8 @@ fn a_rate_below_one_start_a_turn_is_held_over_many_turns() {
         let mut pool = pool(vec![Pairs::new(), Pairs::new()]);
         let mut n = 0;
         for nth in 0..80 {
-            let turn = Turn { is_first: nth == 0, is_last: false };
-            let pace = Pace::Ongoing { events_per_s, turn };
+            let place = PlaceInBlock { is_first: nth == 0, is_last: false };
+            let pace = Pace::Ongoing { events_per_s, place };
             let order = order(pace, Stop::Time(Duration::from_millis(20)));
             let tally = pool.run(&order, &mut |_| {}, &mut |_| Control::Go).unwrap();
             n += tally.lateness.unwrap().n_due;
@@ -364,7 +364,7 @@ fn a_rate_is_held_by_the_clock_by_which_it_is_due() {
     let mut pool = pool_of(vec![(slow, 0), (Pairs::new(), 1)]);
     let stop = Stop::Time(Duration::from_millis(100));
     let mut turn = |is_first: bool, is_last: bool| {
-        let pace = Pace::Ongoing { events_per_s: 100.0, turn: Turn { is_first, is_last } };
+        let pace = Pace::Ongoing { events_per_s: 100.0, place: PlaceInBlock { is_first, is_last } };
         let orders = [order(Pace::Closed, stop), order(pace, stop)];
         pool.run_roles(&orders, &mut |_| {}, &mut |_| Control::Go).unwrap().remove(1)
     };

@@ -27,8 +27,8 @@ pub(super) fn ageing(run: &Run, steps: &mut [StepAnalysis<'_>], rule: Rule<'_>) 
             let own = twins(&before.step, after, idx);
             let has_base = idx != rule.base && known.get(rule.base) == Some(&true);
             let base = twins(&before.step, after, rule.base).filter(|_| has_base);
-            let in_turns = rule.measured(run, idx) == Measured::Turns;
-            cell.ageing = own.and_then(|own| Ageing::of(own, base, in_turns));
+            let is_interleaved = rule.measured(run, idx) == Measured::Interleaved;
+            cell.ageing = own.and_then(|own| Ageing::of(own, base, is_interleaved));
         }
     }
 }

@@ -41,12 +41,13 @@ fn is_paused(slice: &Slice) -> bool {
 /// The blocks of two systems that took turns in which nobody measured for a while; none where a start of the
 /// servers would keep fewer than two others.
 pub(super) fn paused(base: &SystemStep, candidate: &SystemStep) -> BTreeSet<Block> {
-    let in_turns = || {
+    let interleaved = || {
         let slices = base.slices.iter().chain(&candidate.slices);
         slices.filter(|slice| slice.n_rounds.is_some())
     };
-    let all: BTreeSet<Block> = in_turns().map(block).collect();
-    let paused: BTreeSet<Block> = in_turns().filter(|slice| is_paused(slice)).map(block).collect();
+    let all: BTreeSet<Block> = interleaved().map(block).collect();
+    let paused: BTreeSet<Block> =
+        interleaved().filter(|slice| is_paused(slice)).map(block).collect();
     let keeps_enough = |start: u32| {
         let kept = all.difference(&paused).filter(|block| block.0 == start);
         kept.count() >= LEAST_OF_START
@@ -58,8 +59,8 @@ pub(super) fn paused(base: &SystemStep, candidate: &SystemStep) -> BTreeSet<Bloc
 pub(super) fn blocks(base: &SystemStep, candidate: &SystemStep) -> BTreeSet<Block> {
     let shares = |system: &SystemStep| -> BTreeMap<Block, f64> {
         let is_fit = |slice: &&Slice| slice.n_rounds.is_some() && !is_paused(slice);
-        let in_turns = system.slices.iter().filter(is_fit);
-        in_turns.map(|slice| (block(slice), slice.usage.denied_share())).collect()
+        let interleaved = system.slices.iter().filter(is_fit);
+        interleaved.map(|slice| (block(slice), slice.usage.denied_share())).collect()
     };
     let of_base = shares(base);
     let both = shares(candidate).into_iter().filter_map(|(block, share)| {

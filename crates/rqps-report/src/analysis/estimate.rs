@@ -49,7 +49,7 @@ fn of_starts_each<T>(slices: &[Slice], value: impl Fn(&Slice) -> T) -> Vec<Vec<T
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Measured {
     /// In turns, within one run.
-    Turns,
+    Interleaved,
     /// One after the other, within one run.
     Sequence,
     /// In runs of their own.
@@ -62,7 +62,7 @@ pub(super) struct Pair<'a> {
     base: &'a SystemStep,
     candidate: &'a SystemStep,
     /// Whether block i of one was measured in turns with block i of the other.
-    in_turns: bool,
+    is_interleaved: bool,
     /// Whether figures are ratios of totals.
     of_totals: bool,
     /// Whether both sides are of one run, so that a start of one is the partner of the other's.
@@ -81,11 +81,12 @@ impl<'a> Pair<'a> {
         (base, candidate): (usize, usize),
         how: Measured,
     ) -> Option<Self> {
-        let Pairing { in_turns, of_totals } = Pairing::of(&step.info, how == Measured::Turns);
+        let Pairing { is_interleaved, of_totals } =
+            Pairing::of(&step.info, how == Measured::Interleaved);
         let mut pair = Self {
             base: step.systems.get(base)?,
             candidate: step.systems.get(candidate)?,
-            in_turns,
+            is_interleaved,
             of_totals,
             is_one_run: how != Measured::OtherRuns,
             observed: [observed.get(base)?, observed.get(candidate)?],
@@ -99,7 +100,7 @@ impl<'a> Pair<'a> {
     /// them is not one that all allow; those in which nobody measured for a while in any case. Of equal work every
     /// block is a part.
     fn leave_out(&mut self) {
-        if !self.in_turns || self.of_totals {
+        if !self.is_interleaved || self.of_totals {
             return;
         }
         let paused = disturbed::paused(self.base, self.candidate);
@@ -159,7 +160,7 @@ impl<'a> Pair<'a> {
     /// Base's and candidate's blocks that were measured in the same seconds, in order of time; none
     /// where systems did not take turns.
     pub(super) fn blocks(&self) -> Vec<(&'a Slice, &'a Slice)> {
-        if !self.in_turns || self.of_totals {
+        if !self.is_interleaved || self.of_totals {
             return Vec::new();
         }
         self.starts().into_iter().flat_map(|start| self.partners(start)).collect()
@@ -168,7 +169,7 @@ impl<'a> Pair<'a> {
     /// Base's and candidate's slices of one run and one start of the servers that were not measured in turns; `None`
     /// for any others, and of equal work. What slices of one start share would count as often as there are slices.
     pub(super) fn samples(&self) -> Option<(Vec<&'a Slice>, Vec<&'a Slice>)> {
-        if self.in_turns || self.of_totals || !self.is_one_run || self.starts().len() > 1 {
+        if self.is_interleaved || self.of_totals || !self.is_one_run || self.starts().len() > 1 {
             return None;
         }
         Some((self.base.slices.iter().collect(), self.candidate.slices.iter().collect()))
@@ -177,7 +178,7 @@ impl<'a> Pair<'a> {
     /// The slices of each start, those of turns with their partners.
     pub(super) fn sides(&self) -> Sides<'a> {
         let of_start = |start: u32| -> Start<'a> {
-            if self.in_turns {
+            if self.is_interleaved {
                 let (base, candidate) = self.partners(start).into_iter().unzip();
                 return Start { base, candidate };
             }
@@ -188,7 +189,7 @@ impl<'a> Pair<'a> {
         };
         Sides {
             starts: self.starts().into_iter().map(of_start).collect(),
-            in_turns: self.in_turns,
+            is_interleaved: self.is_interleaved,
             is_one_run: self.is_one_run,
         }
     }
@@ -282,7 +283,7 @@ impl<'a> Pair<'a> {
             let side = |system: &SystemStep| -> Option<Vec<Part>> {
                 system.slices.iter().filter(|s| s.start == start).map(&value).collect()
             };
-            let (b, c): (Vec<Part>, Vec<Part>) = if self.in_turns {
+            let (b, c): (Vec<Part>, Vec<Part>) = if self.is_interleaved {
                 let pairs = self.partners(start).into_iter();
                 let parts: Option<Vec<_>> = pairs.map(|(b, c)| value(b).zip(value(c))).collect();
                 parts?.into_iter().unzip()
@@ -297,12 +298,12 @@ impl<'a> Pair<'a> {
             return None;
         }
         if let [(b, c)] = sides.as_slice() {
-            let pairing = Pairing { in_turns: self.in_turns, of_totals };
+            let pairing = Pairing { is_interleaved: self.is_interleaved, of_totals };
             return pairing.ratio(b, c).map(of_one_start);
         }
         let logs = sides.iter().map(|(b, c)| {
             let (b, c) = (figures(b, of_totals)?, figures(c, of_totals)?);
-            if self.in_turns {
+            if self.is_interleaved {
                 return log_ratios(&b, &c);
             }
             // Slices of two systems are no pairs: a start gives one ratio, that of their means.

@@ -48,22 +48,23 @@ pub(super) struct Book {
     kinds: Vec<WarningKind>,
 }
 
-/// Whether a warning of a slice is one of its cell as it is. The others are counted over the slices.
+/// Whether a warning of a slice is one of its cell as it is. The others are added up over the slices, or are no
+/// warning of the cell.
 fn is_told_as_it_is(kind: &WarningKind) -> bool {
-    matches!(
+    !matches!(
         kind,
-        WarningKind::NotSettled { .. }
-            | WarningKind::Resumed
-            | WarningKind::MeasuredAgain
-            | WarningKind::HostSuspended { .. }
-            | WarningKind::ClockSet { .. }
-            | WarningKind::WaitingNotStopped
-            | WarningKind::StartedAgain { .. }
-            | WarningKind::StartedOnNewData
-            | WarningKind::WithoutBase
-            | WarningKind::OneAfterTheOther
-            | WarningKind::BulkLoad { .. }
-            | WarningKind::ImportedFault { .. }
+        WarningKind::Errors { .. }
+            | WarningKind::Failed { .. }
+            | WarningKind::ClientBound { .. }
+            | WarningKind::Steal { .. }
+            | WarningKind::OtherProcesses { .. }
+            | WarningKind::RateMissed { .. }
+            | WarningKind::Swapped { .. }
+            | WarningKind::Throttled { .. }
+            | WarningKind::FrequencyChanged { .. }
+            | WarningKind::Colder { .. }
+            | WarningKind::Paused { .. }
+            | WarningKind::InjectedSlowdown { .. }
     )
 }
 

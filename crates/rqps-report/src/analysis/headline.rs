@@ -340,8 +340,8 @@ fn unclear_because(analysis: &Analysis<'_>, system_idx: usize) -> Vec<String> {
             format!("{wide}; more starts of the servers would probably settle it{}.", amounts(lack))
         }
         Lack::Time => {
-            let in_turns = analysis.schedule().is_interleaved();
-            let what = if in_turns { "measuring longer" } else { "more or longer slices" };
+            let is_interleaved = analysis.schedule().is_interleaved();
+            let what = if is_interleaved { "measuring longer" } else { "more or longer slices" };
             format!("{wide}; {what} would probably settle it{}.", amounts(lack))
         }
         Lack::Restarts => {

@@ -25,7 +25,7 @@ pub(super) fn of_host(
     let all: Vec<(&SystemStep, &OfSystem)> = step.systems.iter().zip(observed).collect();
     let go_together = |a: usize, b: usize| {
         let levels = |idx: usize| all[idx].1.two_levels.as_ref();
-        let both = levels(a).zip(levels(b)).filter(|_| rule.took_turns(run, a, b));
+        let both = levels(a).zip(levels(b)).filter(|_| rule.are_interleaved(run, a, b));
         both.and_then(|(of_a, of_b)| correlation(all[a].0, of_a, all[b].0, of_b))
             .is_some_and(|phi| phi >= TOGETHER)
     };

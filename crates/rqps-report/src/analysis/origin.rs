@@ -24,19 +24,19 @@ impl Rule<'_> {
     }
 
     /// Whether two systems took turns.
-    pub(super) fn took_turns(&self, run: &Run, a: usize, b: usize) -> bool {
+    pub(super) fn are_interleaved(&self, run: &Run, a: usize, b: usize) -> bool {
         match self.joined {
             None => run.schedule.is_interleaved(),
-            Some(joined) => joined.took_turns(a, b),
+            Some(joined) => joined.are_interleaved(a, b),
         }
     }
 
     /// How a system was measured beside the base.
     pub(super) fn measured(&self, run: &Run, idx: usize) -> Measured {
-        let in_turns = self.took_turns(run, self.base, idx);
+        let is_interleaved = self.are_interleaved(run, self.base, idx);
         match self.joined {
             Some(joined) if !joined.is_one_run(self.base, idx) => Measured::OtherRuns,
-            _ if in_turns => Measured::Turns,
+            _ if is_interleaved => Measured::Interleaved,
             _ => Measured::Sequence,
         }
     }

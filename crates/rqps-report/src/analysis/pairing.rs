@@ -8,7 +8,7 @@ use rqps_stats::{Tested, paired_test, ratio_test};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pairing {
     /// Whether block i of one was measured in turns with block i of the other.
-    pub(crate) in_turns: bool,
+    pub(crate) is_interleaved: bool,
     /// Whether figures are ratios of totals, as the blocks are of equal work.
     pub(crate) of_totals: bool,
 }
@@ -16,15 +16,15 @@ pub(crate) struct Pairing {
 impl Pairing {
     /// That of a step of systems that take turns or do not. Loads and the creation of indexes are never
     /// measured in turns.
-    pub(crate) fn of(info: &StepInfo, take_turns: bool) -> Self {
+    pub(crate) fn of(info: &StepInfo, are_interleaved: bool) -> Self {
         let alone = matches!(info.kind, StepKind::Load | StepKind::Index);
-        Self { in_turns: take_turns && !alone, of_totals: info.has_blocks_of_work() }
+        Self { is_interleaved: are_interleaved && !alone, of_totals: info.has_blocks_of_work() }
     }
 
     /// Candidate / base of the blocks of one start of the servers; in turns those with a partner, in the
     /// same order.
     pub(crate) fn ratio(self, base: &[Part], candidate: &[Part]) -> Option<Tested> {
-        match (self.in_turns, self.of_totals) {
+        match (self.is_interleaved, self.of_totals) {
             (true, true) => totals::paired_test(base, candidate),
             (true, false) => paired_test(&ratios(base), &ratios(candidate)),
             (false, true) => ratio_test(&totals::figures(base)?, &totals::figures(candidate)?),

@@ -4,7 +4,9 @@
 use super::Gate;
 use crate::analysis::{Analysis, Cell, StepAnalysis};
 use crate::csv;
-use crate::warning;
+use rqps_model::WarningKind;
+
+use crate::{places, warning};
 
 /// The base's cell of a step.
 fn base<'s>(analysis: &Analysis<'_>, step: &'s StepAnalysis<'_>) -> Option<&'s Cell> {
@@ -34,10 +36,27 @@ pub(super) fn facts(analysis: &Analysis<'_>, step: &StepAnalysis<'_>, cell: &Cel
 pub(super) fn footnotes<'g>(gate: &'g Gate<'_>) -> impl Iterator<Item = (&'g str, String)> {
     let analysis = gate.analysis;
     let notes = analysis.footnotes.iter().enumerate();
-    notes.filter(move |(idx, _)| is_used(gate, *idx)).map(|(_, note)| {
+    notes.filter(move |(idx, _)| is_used(gate, *idx)).map(|(idx, note)| {
         let meaning = warning::meaning(&note.kind);
-        (note.letter.as_str(), meaning)
+        let text = if is_incomplete_without_facts(&note.kind) {
+            format!("{meaning}: {}", places::of(analysis, idx).join("; "))
+        } else {
+            meaning
+        };
+        (note.letter.as_str(), text)
     })
+}
+
+/// Whether the meaning of a kind alone tells little.
+fn is_incomplete_without_facts(kind: &WarningKind) -> bool {
+    matches!(
+        kind,
+        WarningKind::ImportedFault { .. }
+            | WarningKind::HostSuspended { .. }
+            | WarningKind::ClockSet { .. }
+            | WarningKind::StartedAgain { .. }
+            | WarningKind::BulkLoad { .. }
+    )
 }
 
 /// Whether any row has letters in brackets.

@@ -33,7 +33,7 @@ impl Surroundings {
         let host = &run.host;
         let order = match run.schedule {
             Schedule::Sequential { .. } => "one system after the other".to_owned(),
-            Schedule::Interleaved { slice_ms, .. } => format!("turns of {slice_ms} ms"),
+            Schedule::Interleaved { slice_ms, .. } => format!("slices of {slice_ms} ms"),
         };
         let starts = usize::try_from(run.n_starts()).unwrap_or(usize::MAX);
         let starts =

@@ -40,7 +40,7 @@ fn summary(analysis: &Analysis<'_>, which: Summary) -> Markup {
         ),
         Summary::Relative => (
             "Relative to the base",
-            "The ratios of the summary: of steps that took turns the mean over pairs of blocks, which is not quite \
+            "The ratios of the summary: of interleaved steps the mean over pairs of blocks, which is not quite \
              that of the two figures above.",
         ),
         Summary::Rates => (

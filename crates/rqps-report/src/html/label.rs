@@ -107,8 +107,7 @@ pub(super) fn figure(cell: &Cell) -> Markup {
 
 /// The letters of a cell's footnotes as links to them.
 pub(super) fn letters(analysis: &Analysis<'_>, cell: &Cell) -> Markup {
-    let notes: Vec<_> =
-        cell.warnings.iter().filter_map(|w| analysis.footnotes.get(w.footnote_idx)).collect();
+    let notes = analysis.footnotes_of(cell);
     html! {
         @if !notes.is_empty() {
             sup { @for note in notes {

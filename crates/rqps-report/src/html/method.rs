@@ -38,7 +38,7 @@ fn reading(analysis: &Analysis<'_>) -> Markup {
     );
     let (of, by) = if analysis.schedule().is_interleaved() {
         (
-            "the geometric mean of the ratios of their blocks, which were measured in turns. ",
+            "the geometric mean of the ratios of their blocks, which were interleaved. ",
             "t on the logarithms of the blocks' ratios, with the effective number of blocks where \
              neighbours are alike. ",
         )
@@ -180,7 +180,7 @@ fn method(analysis: &Analysis<'_>) -> Markup {
                 details { summary { "The plan with all its defaults" } pre tabindex="0" { code { (lines(&run.plan)) } } }
             }
             @if !analysis.run.warnings.is_empty() {
-                h3 #incidents { "What happened on the way" }
+                h3 #warnings { "What happened on the way" }
                 (sentences(&warning::happened(analysis.run)))
             }
             h3 { "How sure this is" }
@@ -193,7 +193,7 @@ fn method(analysis: &Analysis<'_>) -> Markup {
 fn starts(analysis: &Analysis<'_>) -> String {
     match analysis.n_starts {
         0 | 1 => String::new(),
-        n => format!("{n}, each with tables filled anew"),
+        n => format!("{n}, each with tables filled again"),
     }
 }
 

@@ -11,10 +11,10 @@ use serde::Serialize;
 
 use super::insert;
 use super::line::{Line, PointKind, Waits};
+use super::own_slices::{OwnSlices, are_blocks};
 use super::packed::{base64, gzip};
 use super::room::Room;
 use super::series;
-use super::turns::{Turns, are_blocks};
 use crate::analysis::{Analysis, StepAnalysis};
 use crate::response;
 
@@ -102,7 +102,7 @@ pub(super) fn packed(analysis: &Analysis<'_>, room: &mut Room) -> Option<String>
 
 /// Numbers that a step has when none of its points are joined.
 fn numbers(step: &StepAnalysis<'_>) -> usize {
-    let turns = series::turns_of(step);
+    let turns = series::own_slices(step);
     let points = |slices: &[Slice]| match are_blocks(slices) {
         true => turns.n_points(slices),
         false => slices.iter().map(|s| s.series.len().max(1)).sum::<usize>(),
@@ -122,7 +122,7 @@ fn charts(step: &StepAnalysis<'_>, base: usize, limit: usize) -> Vec<Chart> {
     let of_rates = lines.iter().filter_map(|line| rates(line, limit));
     let mut waits = insert::waits(step);
     if waits.is_empty() {
-        let turns = series::turns_of(step);
+        let turns = series::own_slices(step);
         let tracks = series::measured(step)
             .map(|(idx, slices)| (idx, Cow::Owned(seconds(slices, &turns))))
             .collect();
@@ -199,7 +199,7 @@ fn responses(waits: &Waits<'_>, limit: usize) -> Option<Chart> {
 }
 
 /// The seconds of each slice; those of all blocks are one line, as for the rates.
-fn seconds(slices: &[Slice], turns: &Turns) -> Vec<Vec<SeriesPoint>> {
+fn seconds(slices: &[Slice], turns: &OwnSlices) -> Vec<Vec<SeriesPoint>> {
     if are_blocks(slices) {
         return vec![turns.points(slices)];
     }

@@ -8,7 +8,7 @@ use rqps_model::{SeriesPoint, Slice};
 
 use super::insert;
 use super::line::{Line, PointKind, legend};
-use super::turns::{Turns, are_blocks};
+use super::own_slices::{OwnSlices, are_blocks};
 use crate::analysis::{Analysis, CellState, StepAnalysis};
 use rqps_text::number;
 
@@ -31,7 +31,7 @@ pub(super) fn lines<'s>(step: &'s StepAnalysis<'_>, base: usize) -> Vec<Line<'s>
     if !of_roles.is_empty() {
         return of_roles;
     }
-    let turns = turns_of(step);
+    let turns = own_slices(step);
     let tracks =
         measured(step).map(|(idx, slices)| (idx, Cow::Owned(rates(slices, &turns)))).collect();
     vec![Line {
@@ -44,12 +44,12 @@ pub(super) fn lines<'s>(step: &'s StepAnalysis<'_>, base: usize) -> Vec<Line<'s>
 }
 
 /// How the blocks of a step's systems are cut into points.
-pub(super) fn turns_of(step: &StepAnalysis<'_>) -> Turns {
-    Turns::of(measured(step).map(|(_, slices)| slices))
+pub(super) fn own_slices(step: &StepAnalysis<'_>) -> OwnSlices {
+    OwnSlices::of(measured(step).map(|(_, slices)| slices))
 }
 
 /// The points of the base's blocks that the ratio of some candidate leaves out.
-fn left_out(step: &StepAnalysis<'_>, base: usize, turns: &Turns) -> Vec<(usize, usize)> {
+fn left_out(step: &StepAnalysis<'_>, base: usize, turns: &OwnSlices) -> Vec<(usize, usize)> {
     let compared = step.cells.iter().filter_map(|cell| cell.comparison.as_ref());
     let blocks: BTreeSet<(u32, u32)> =
         compared.flat_map(|comparison| comparison.left_out.iter().copied()).collect();
@@ -121,7 +121,7 @@ fn draw(
     });
     let by = match line.kind {
         PointKind::Second => "",
-        PointKind::OwnSecond => " of its own turns",
+        PointKind::OwnSecond => " of its own slices",
         PointKind::Block => ", block by block",
     };
     let shaded = if line.left_out.is_empty() {
@@ -206,7 +206,7 @@ fn points(frame: &Frame) -> String {
 
 /// Queries in each second of each slice. The last second of a slice is usually not whole, and is left
 /// out. Blocks are short and many: one after the other they are the line of a system.
-fn rates(slices: &[Slice], turns: &Turns) -> Vec<Vec<f64>> {
+fn rates(slices: &[Slice], turns: &OwnSlices) -> Vec<Vec<f64>> {
     if are_blocks(slices) {
         return vec![turns.rates(slices)];
     }

@@ -88,8 +88,8 @@ fn systems_of_any_joined_run_can_be_the_base() {
     assert!(!of_runs[0].as_str().unwrap().contains(badge), "{}", of_runs[0]);
     assert!(of_runs[1].as_str().unwrap().contains(badge), "{}", of_runs[1]);
     let read = part("method");
-    assert!(read[0].as_str().unwrap().contains("measured in turns"));
-    assert!(!read[1].as_str().unwrap().contains("measured in turns"));
+    assert!(read[0].as_str().unwrap().contains("which were interleaved"));
+    assert!(!read[1].as_str().unwrap().contains("which were interleaved"));
 }
 
 /// Text that does not pack well, so many letters.
@@ -235,7 +235,7 @@ fn values(track: &serde_json::Value) -> Vec<f64> {
 
 /// Two systems in turns, 24 blocks of two seconds; those of the candidate took 0.3 s longer. In the fourth the
 /// hypervisor kept two fifths of what both wanted.
-fn in_turns() -> Run {
+fn interleaved() -> Run {
     let logs = blocks_fixture::around(-0.2, 0.005, 24);
     let mut run = blocks_fixture::run(&[vec![blocks_fixture::reads("point-query", &logs)]]);
     let longer = |slice: &mut Slice| {
@@ -256,7 +256,7 @@ fn in_turns() -> Run {
 /// marked.
 #[test]
 fn series_of_turns_are_by_second() {
-    let mut run = in_turns();
+    let mut run = interleaved();
     let page = html::render(&Analysis::of(&run, 0.05));
     let found = packed(&page, "series").unwrap();
     let charts = found["steps"][0].as_array().unwrap();
@@ -278,7 +278,7 @@ fn series_of_turns_are_by_second() {
             }
         }
     }
-    assert!(page.contains("Queries per second of its own turns"));
+    assert!(page.contains("Queries per second of its own slices"));
     assert!(page.contains("<rect class=\"left-out\"") && page.contains("; shaded: blocks"));
     // One turn a block: its seconds are parts of the same.
     for slice in run.steps[0].systems.iter_mut().flat_map(|system| &mut system.slices) {

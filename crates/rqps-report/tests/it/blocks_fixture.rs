@@ -36,7 +36,7 @@ pub(crate) fn run(starts: &[Vec<Wanted>]) -> Run {
         steps.extend(wanted.iter().map(|wanted| step(u32::try_from(start).unwrap(), wanted)));
     }
     let mut run = fixture::run(systems, steps);
-    run.schedule = Schedule::in_turns(100, 6);
+    run.schedule = Schedule::interleaved(100, 6);
     run
 }
 

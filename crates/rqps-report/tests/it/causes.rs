@@ -145,7 +145,7 @@ fn ageing_is_that_of_each_system_and_apart_from_the_base() {
         1.00   [1.00, 1.00]                            point-query  ma101105.small
         0.819  [0.812, 0.826]   0.819  [0.812, 0.826]  point-query  ma110405.small
         own: of the system alone, with what the host did meanwhile; / base: the system's over the base's, in
-        which that cancels where systems took turns.
+        which that cancels where systems were interleaved.
     "#]].assert_eq(&table.join("\n"));
     assert!(html::render(&analysis).contains("id=\"ageing\""));
     assert!(json::render(&analysis).contains("\"ageing\""));

@@ -32,7 +32,7 @@ fn two() -> Vec<Run> {
             step(info("update-index", write, Group::Write), 3_875.0, 170.0, &both),
         ],
     );
-    first.schedule = Schedule::in_turns(100, 6);
+    first.schedule = Schedule::interleaved(100, 6);
     first.plan = PLAN.replace("'sequential'", "'interleaved'");
     let one = [(0.7, 1.4)];
     let mut second = fixture::run(

@@ -152,9 +152,9 @@ fn imported_metrics_are_headed_by_the_base_that_they_are_relative_to() {
 }
 
 /// The fixture's steps as blocks that were measured while the host slowed down to a fifth.
-fn in_turns() -> rqps_model::Run {
+fn interleaved() -> rqps_model::Run {
     let mut run = fixture::pair();
-    run.schedule = rqps_model::Schedule::in_turns(100, 3);
+    run.schedule = rqps_model::Schedule::interleaved(100, 3);
     run.steps.retain(|s| s.info.name == "point-query.pre");
     for system in &mut run.steps[0].systems {
         for (slice, slower) in system.slices.iter_mut().zip([1, 2, 5]) {
@@ -168,7 +168,7 @@ fn in_turns() -> rqps_model::Run {
 
 #[test]
 fn blocks_are_compared_pair_by_pair() {
-    let run = in_turns();
+    let run = interleaved();
     let analysis = Analysis::of(&run, 0.05);
     let cell = &analysis.steps[0].cells[1];
     let (low, high) = cell.rqps.unwrap().interval.unwrap();
@@ -185,7 +185,7 @@ fn blocks_are_compared_pair_by_pair() {
 
 #[test]
 fn a_block_without_its_partner_is_left_out_of_the_ratio() {
-    let mut run = in_turns();
+    let mut run = interleaved();
     run.steps[0].systems[1].slices.remove(0);
     let analysis = Analysis::of(&run, 0.05);
     assert_eq!(analysis.steps[0].cells[1].rqps.unwrap().n, 2);
@@ -199,7 +199,7 @@ fn a_block_without_its_partner_is_left_out_of_the_ratio() {
 
 #[test]
 fn runs_in_turns_say_what_their_intervals_hold() {
-    let mut run = in_turns();
+    let mut run = interleaved();
     let caveat = |run: &rqps_model::Run| InWords::of(&Analysis::of(run, 0.05)).certainty[0].clone();
     let text = caveat(&run);
     assert!(

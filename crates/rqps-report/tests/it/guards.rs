@@ -4,7 +4,7 @@
 use rqps_model::{Run, Schedule, Slice, StepKind, StepOutcome, WarningKind};
 use rqps_report::warning;
 use rqps_report::warning::InWords;
-use rqps_report::{Analysis, csv, html, json};
+use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, text};
 
 use crate::blocks_fixture::{Wanted, around, reads, run};
 
@@ -184,9 +184,9 @@ fn few_slices_tell_of_a_drift_by_their_parts() {
     assert!(found.len() == 1 && found[0].starts_with("figure 0.7"), "{found:?}");
     assert_eq!(told(&run, 0), Vec::<String>::new());
     // Blocks of turns are not one piece of time, and parts of three slices are shorter than a second.
-    let mut in_turns = run.clone();
-    slices(&mut in_turns, 1).iter_mut().for_each(|slice| slice.n_rounds = Some(20));
-    assert_eq!(told(&in_turns, 1), Vec::<String>::new());
+    let mut is_interleaved = run.clone();
+    slices(&mut is_interleaved, 1).iter_mut().for_each(|slice| slice.n_rounds = Some(20));
+    assert_eq!(told(&is_interleaved, 1), Vec::<String>::new());
     slices(&mut run, 1).truncate(3);
     assert_eq!(told(&run, 1), Vec::<String>::new());
 }
@@ -496,4 +496,24 @@ fn of_a_host_that_is_disturbed_for_long_nothing_is_left_out() {
         rqps(&run).n
     };
     assert_eq!((of_starts(4..6), of_starts(4..7)), (14, 16));
+}
+
+/// An imported log may have several flaws: they share a footnote, and each is told.
+#[test]
+fn warnings_of_one_kind_are_all_told_and_share_a_letter() {
+    let mut run = update(&[0.01, -0.01, 0.01, -0.01, 0.01, -0.01]);
+    let fault = |text: &str| WarningKind::ImportedFault { text: text.to_owned() };
+    slices(&mut run, 1)[0].warnings = vec![fault("dead threads"), fault("cut")];
+    assert_eq!(details(&run, "imported-fault", 1), ["dead threads", "cut"]);
+    let analysis = Analysis::of(&run, 0.05);
+    let cell = &analysis.steps[0].cells[1];
+    assert_eq!(analysis.letters(cell), "a");
+    let options = TextOptions { colour: false, detail: Detail::Full, width: 200 };
+    let text = text::render(&analysis, options);
+    assert!(
+        text.contains(
+            "the imported file has a fault: ma110405.small: update-index (dead threads; cut)"
+        ),
+        "{text}"
+    );
 }

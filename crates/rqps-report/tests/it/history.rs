@@ -13,7 +13,7 @@ use crate::fixture::{self, Draw, Shape, done, info, slice, system};
 
 const DAY_MS: i64 = 86_400_000;
 
-const TURNS: Schedule = Schedule::in_turns(100, 6);
+const INTERLEAVED: Schedule = Schedule::interleaved(100, 6);
 
 /// A step with a steady rate: slices spread by half a percent.
 fn steady(name: &str, qps: &[f64], seed: u64) -> RunStep {
@@ -36,7 +36,7 @@ fn run(day: i64, systems: Vec<RunSystem>, steps: &[(&str, &[f64])]) -> Run {
     let steps = steps.iter().map(|(name, qps)| steady(name, qps, seed)).collect();
     let mut run = fixture::run(systems, steps);
     run.id = format!("202611{:02}-080000-nightly", day + 1);
-    run.schedule = TURNS;
+    run.schedule = INTERLEAVED;
     run.started_unix_ms = 1_793_491_200_000 + (day + 1) * DAY_MS - DAY_MS / 3 * 2;
     run
 }
@@ -309,7 +309,7 @@ fn starts_that_were_measured_need_no_assumption() {
     // Of 18 blocks, and with the degrees of freedom of three starts.
     assert_eq!((point.starts, point.value.n), (3, 18));
     assert!((known.df - 2.0).abs() < 1e-9, "{known:?}");
-    assert_eq!(point.surroundings.schedule, "turns of 100 ms, 3 starts");
+    assert_eq!(point.surroundings.schedule, "slices of 100 ms, 3 starts");
     assert!(history.certainty().iter().any(|c| c.contains("intervals hold what a start draws")));
 }
 
@@ -350,11 +350,11 @@ fn a_change_with_another_kernel_or_schedule_says_so() {
     // Runs of before it was recorded.
     let (text, _) = said(&|run| run.host.read_ahead_kb = None);
     assert!(!text.contains("changed, too"), "{text}");
-    let (text, _) = said(&|run| run.schedule = Schedule::in_turns(50, 6));
-    assert!(text.ends_with("schedule (turns of 100 ms, then turns of 50 ms)."), "{text}");
+    let (text, _) = said(&|run| run.schedule = Schedule::interleaved(50, 6));
+    assert!(text.ends_with("schedule (slices of 100 ms, then slices of 50 ms)."), "{text}");
     // Ratios of sequential runs hold the host's drift.
     let (text, marks) = said(&|run| run.schedule = Schedule::Sequential { slices: 6 });
-    let wanted = ", or the host did; there changed, too: schedule (turns of 100 ms, then one system \
+    let wanted = ", or the host did; there changed, too: schedule (slices of 100 ms, then one system \
                   after the other).";
     assert!(text.ends_with(wanted), "{text}");
     assert_eq!((marks[3].as_str(), marks[4].as_str()), ("other-schedule", "sequential"));

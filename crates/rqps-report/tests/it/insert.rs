@@ -8,7 +8,7 @@ use rqps_report::analysis::{Bar, CellState, Level};
 use rqps_report::warning::InWords;
 use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, text, warning};
 
-use crate::insert_fixture::{in_turns, run};
+use crate::insert_fixture::{interleaved, run};
 use crate::readable::readable;
 use crate::{fixture, insert_fixture};
 
@@ -212,7 +212,7 @@ fn the_fields_metrics_by_hand() {
 
 #[test]
 fn blocks_run_on_as_one_series() {
-    let run = in_turns();
+    let run = interleaved();
     let analysis = Analysis::of(&run, 0.05);
     let cell = &analysis.steps[at(&run, "qp1000")].cells[2];
     assert_eq!(cell.sla().unwrap().longest_gap_s, 30);

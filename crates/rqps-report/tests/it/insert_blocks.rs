@@ -28,7 +28,7 @@ fn blocks(like: &Slice, times_ms: &[u64]) -> Vec<Slice> {
 
 /// l.i1 alone: 20 blocks at 10,000/s, give or take 2%; one of the second system's at 500/s.
 fn run() -> Run {
-    let mut run = insert_fixture::in_turns();
+    let mut run = insert_fixture::interleaved();
     run.steps.retain(|step| step.info.name == "l.i1");
     for (idx, system) in run.steps[0].systems.iter_mut().enumerate() {
         let mut times: Vec<u64> =
@@ -91,7 +91,7 @@ fn indexes_are_not_the_reason_why_other_steps_are_unclear() {
     let with_index = |wide: bool| {
         let mut run = run();
         run.steps.splice(0..0, {
-            let all = insert_fixture::in_turns().steps;
+            let all = insert_fixture::interleaved().steps;
             all.into_iter().filter(|step| step.info.name == "l.x")
         });
         run.steps.truncate(if wide { 2 } else { 1 });

@@ -233,9 +233,9 @@ fn made() -> Run {
 }
 
 /// The same measured in turns: blocks of 2.4 s each.
-pub(crate) fn in_turns() -> Run {
+pub(crate) fn interleaved() -> Run {
     let mut run = run();
-    run.schedule = rqps_model::Schedule::in_turns(100, 1);
+    run.schedule = rqps_model::Schedule::interleaved(100, 1);
     for slice in run.steps.iter_mut().flat_map(|s| &mut s.systems).flat_map(|s| &mut s.slices) {
         slice.n_rounds = Some(100);
     }

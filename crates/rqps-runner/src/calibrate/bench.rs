@@ -184,7 +184,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Both sides in turns of `slice_ms`.
-    pub(super) fn in_turns(
+    pub(super) fn interleaved(
         &mut self,
         step: &str,
         way: Way,

@@ -104,9 +104,9 @@ pub(super) fn best(trials: &[Trial], clients: &[u32]) -> (Vec<Best>, u32) {
 /// The location of the windows whose interval is clearly narrower than the average's, by the same rule;
 /// `None` where none is, or where blocks have too few windows.
 pub(super) fn narrowest(trials: &[Trial]) -> Option<Narrowest> {
-    let in_turns: Vec<&Trial> = trials.iter().filter(|t| t.slice_ms.is_some()).collect();
+    let is_interleaved: Vec<&Trial> = trials.iter().filter(|t| t.slice_ms.is_some()).collect();
     let share = |location: &str| {
-        geometric_mean(in_turns.iter().map(|trial| {
+        geometric_mean(is_interleaved.iter().map(|trial| {
             let at = trial.located.iter().find(|located| located.location == location)?;
             Some(at.ratio.half_width()? / trial.half_width()?)
         }))
@@ -114,7 +114,7 @@ pub(super) fn narrowest(trials: &[Trial]) -> Option<Narrowest> {
     let words = Location::ALL.map(word).into_iter();
     let shares = words.filter_map(|location| Some((location, share(location)?)));
     let (location, share) = shares.min_by(|a, b| a.1.total_cmp(&b.1))?;
-    let n_trials = in_turns.len();
+    let n_trials = is_interleaved.len();
     (share < guard(n_blocks(trials), n_trials)).then(|| Narrowest {
         location: location.to_owned(),
         share,
@@ -124,8 +124,8 @@ pub(super) fn narrowest(trials: &[Trial]) -> Option<Narrowest> {
 
 /// The fewest blocks of a trial in turns.
 fn n_blocks(trials: &[Trial]) -> u32 {
-    let in_turns = trials.iter().filter(|t| t.slice_ms.is_some());
-    in_turns.filter_map(|t| Some(t.located.first()?.ratio.n)).min().unwrap_or(0)
+    let is_interleaved = trials.iter().filter(|t| t.slice_ms.is_some());
+    is_interleaved.filter_map(|t| Some(t.located.first()?.ratio.n)).min().unwrap_or(0)
 }
 
 /// The share of the default's half-width below which another one is no chance, where both are means over

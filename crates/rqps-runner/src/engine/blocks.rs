@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use rqps_load::{ClientPoolError, Control, Edge, Live, Order, Pace, Stop, Tally, Turn};
+use rqps_load::{ClientPoolError, Control, Edge, Live, Order, Pace, PlaceInBlock, Stop, Tally};
 use rqps_model::{Sample, Usage, WarningKind};
 use rqps_sample::End;
 use rqps_store::unix_ms;
@@ -57,7 +57,7 @@ struct At {
     block: u32,
     stop: Stop,
     /// Its place among those of its system that share a clock.
-    turn: Turn,
+    place: PlaceInBlock,
     seed: u64,
 }
 
@@ -161,10 +161,10 @@ impl Blocks<'_, '_> {
             let seed = self.seed_of_round(seed, n_rounds);
             for lane in shuffled(self.lanes.len(), seed) {
                 self.check().map_err(Broken::Run)?;
-                let turn = self.place_of_slice(lane, id, n_rounds, parts[lane].span_ns());
+                let place = self.place_of_slice(lane, id, n_rounds, parts[lane].span_ns());
                 let stop = self.cut.stop(id.idx, n_rounds);
                 let measured =
-                    self.slice(At { lane, block: id.idx, stop, turn, seed }, observer)?;
+                    self.slice(At { lane, block: id.idx, stop, place, seed }, observer)?;
                 let is_whole_block =
                     matches!(&self.cut, Cut::Counted(cut) if cut.slices_of(id.idx) == 1);
                 parts[lane].add(measured, is_whole_block);
@@ -205,19 +205,19 @@ impl Blocks<'_, '_> {
     /// The place of a slice on its system's clock. The clock of a set rate goes on from slice to slice: a rate that
     /// has less than one start in a slice is held over many. What is due at the end of a block of time and has
     /// not begun is missed.
-    fn place_of_slice(&mut self, lane: usize, id: BlockId, nth: u32, span_ns: u64) -> Turn {
+    fn place_of_slice(&mut self, lane: usize, id: BlockId, nth: u32, span_ns: u64) -> PlaceInBlock {
         match &self.cut {
             Cut::Timed(cut) => {
                 // As far as it can be known before: the others may take longer to have their time.
                 let slice_ns = u64::try_from(cut.slice.as_nanos()).unwrap_or(u64::MAX);
                 let is_last = span_ns.saturating_add(slice_ns) >= cut.enough_ns();
                 let is_first = !std::mem::replace(&mut self.lanes[lane].is_on_clock, true);
-                Turn { is_first, is_last }
+                PlaceInBlock { is_first, is_last }
             }
             Cut::Counted(cut) if cut.keeps_clock => {
                 let ends_block = nth + 1 == cut.slices_of(id.idx);
                 let is_last = ends_block && id.idx + 1 == cut.n_blocks;
-                Turn { is_first: id.is_first && nth == 0, is_last }
+                PlaceInBlock { is_first: id.is_first && nth == 0, is_last }
             }
             Cut::Counted(_) => ALONE,
         }
@@ -227,7 +227,7 @@ impl Blocks<'_, '_> {
     fn slice(&mut self, at: At, observer: &mut dyn Observer) -> Result<Measured, Broken> {
         self.waiting.only(at.lane).map_err(Broken::Run)?;
         let n_run_in = self.run_in(at, observer)?;
-        let orders = self.lanes[at.lane].clients.orders(at.stop, at.turn, at.seed);
+        let orders = self.lanes[at.lane].clients.orders(at.stop, at.place, at.seed);
         let samples = self.lanes[at.lane].bench.samples;
         let (mut first, mut last) = (None, None);
         let mut edge = |edge| match edge {

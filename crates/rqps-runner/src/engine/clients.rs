@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use rqps_client::{AnyConnection, Connection as _};
-use rqps_load::{ClientPool, Member, Order, Pace, Stop, Turn};
+use rqps_load::{ClientPool, Member, Order, Pace, PlaceInBlock, Stop};
 use rqps_model::{Figure, Placement, Role, StepKind};
 use rqps_server::{process, threads};
 use rqps_workload::insert::{Pair, Schema};
@@ -48,10 +48,10 @@ pub(crate) struct RoleSpec {
 }
 
 impl RoleSpec {
-    fn order(&self, stop: Stop, turn: Turn, seed: u64) -> Order {
+    fn order(&self, stop: Stop, place: PlaceInBlock, seed: u64) -> Order {
         let pace = self
             .events_per_s
-            .map_or(Pace::Closed, |events_per_s| Pace::Ongoing { events_per_s, turn });
+            .map_or(Pace::Closed, |events_per_s| Pace::Ongoing { events_per_s, place });
         Order { pace, stop, seed: self.role.map_or(seed, |role| mix(seed, role as u64)) }
     }
 }
@@ -86,8 +86,8 @@ impl StepClients {
     }
 
     /// The orders of a slice, one for each role.
-    pub(crate) fn orders(&self, stop: Stop, turn: Turn, seed: u64) -> Vec<Order> {
-        self.roles.iter().map(|role| role.order(stop, turn, seed)).collect()
+    pub(crate) fn orders(&self, stop: Stop, place: PlaceInBlock, seed: u64) -> Vec<Order> {
+        self.roles.iter().map(|role| role.order(stop, place, seed)).collect()
     }
 
     /// How many clients there are.

@@ -5,7 +5,7 @@ mod timed;
 
 use std::time::Duration;
 
-use rqps_load::{Stop, Turn};
+use rqps_load::{PlaceInBlock, Stop};
 use rqps_model::{Schedule, StepKind};
 
 pub(crate) use counted::CountedCut;
@@ -77,4 +77,4 @@ impl Cut {
 }
 
 /// A slice by itself, whose rates have a clock of its own.
-pub(crate) const ALONE: Turn = Turn { is_first: true, is_last: true };
+pub(crate) const ALONE: PlaceInBlock = PlaceInBlock { is_first: true, is_last: true };

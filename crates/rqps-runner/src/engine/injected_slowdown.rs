@@ -196,7 +196,7 @@ impl InjectedSlowdown {
             state.failure.get_or_insert(problem.to_owned());
         }
         match state.failure.take() {
-            Some(problem) => bail!("stop the server by turns for its injected slowdown: {problem}"),
+            Some(problem) => bail!("stop the server for its injected slowdown: {problem}"),
             None => Ok(()),
         }
     }

@@ -32,7 +32,7 @@ pub(crate) fn check(plan: &Plan) -> Result<()> {
 fn within(plan: &Plan, needed: u64, limit: u64) -> Result<()> {
     let (clients, systems) = (most_clients(plan), systems_at_once(plan));
     let at_once = if plan.schedule.is_interleaved() && systems > 1 {
-        format!(" on each of {systems} systems that take turns")
+        format!(" on each of {systems} interleaved systems")
     } else {
         String::new()
     };
@@ -105,8 +105,8 @@ mod tests {
     #[test]
     fn all_clients_of_systems_that_take_turns_count() {
         let suite = "[[suite]]\nclients = [1, 64]\n";
-        let in_turns = plan(&[PG; 3], suite);
-        assert_eq!(needed(&in_turns), 64 + 3 * (2 * 64 + 32));
+        let is_interleaved = plan(&[PG; 3], suite);
+        assert_eq!(needed(&is_interleaved), 64 + 3 * (2 * 64 + 32));
         let one_by_one = plan(&[PG; 3], &format!("{suite}[schedule]\nmode = 'sequential'\n"));
         assert_eq!(needed(&one_by_one), 64 + 2 * 64 + 32);
         let insert = plan(&[PG], "[[suite]]\nkind = 'insert'\nclients = [8]\n");
@@ -129,7 +129,7 @@ mod tests {
         let refusal =
             |plan: &Plan, limit| within(plan, needed(plan), limit).unwrap_err().to_string();
         let suite = "[[suite]]\nclients = [512]\n";
-        expect_test::expect![[r#"512 connections on each of 2 systems that take turns need 2176 open files, and rqps may have 1024: raise the hard limit (ulimit -Hn 2176), or ask for fewer clients, or for mode = "sequential""#]].assert_eq(&refusal(&plan(&[PG; 2], suite), 1024));
+        expect_test::expect![[r#"512 connections on each of 2 interleaved systems need 2176 open files, and rqps may have 1024: raise the hard limit (ulimit -Hn 2176), or ask for fewer clients, or for mode = "sequential""#]].assert_eq(&refusal(&plan(&[PG; 2], suite), 1024));
         expect_test::expect![[r#"512 connections need 1120 open files, and rqps may have 1024: raise the hard limit (ulimit -Hn 1120), or ask for fewer clients"#]].assert_eq(&refusal(&plan(&[PG], suite), 1024));
         assert!(within(&plan(&[PG], suite), 1024, 1024).is_ok());
     }

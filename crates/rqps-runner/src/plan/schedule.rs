@@ -129,7 +129,7 @@ fn parse_slice(text: &str) -> Result<u32, Refusal> {
     ms.filter(|ms| SLICE_MS.contains(ms)).ok_or_else(|| {
         let (least, most) = (SLICE_MS.start(), SLICE_MS.end());
         let remedy = format!("write \"{least}ms\" to \"{most}ms\", or \"auto\"");
-        (format!("slice = {text:?} is no length of a turn"), remedy)
+        (format!("slice = {text:?} is no length of a slice"), remedy)
     })
 }
 
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn several_systems_take_turns_unless_the_plan_says_otherwise() {
-        let turns = Schedule::in_turns(DEFAULT_SLICE_MS, DEFAULT_SLICES);
+        let turns = Schedule::interleaved(DEFAULT_SLICE_MS, DEFAULT_SLICES);
         let one_by_one = Schedule::Sequential { slices: DEFAULT_SLICES };
         assert_eq!(plan(2, "").unwrap().schedule, turns);
         assert_eq!(plan(1, "").unwrap().schedule, one_by_one);
@@ -255,9 +255,9 @@ mod tests {
     fn what_no_schedule_has_is_refused() {
         for (schedule, words) in [
             ("mode = \"random\"", "\"random\" is not known; write mode = \"interleaved\" or"),
-            ("slice = \"100\"", "slice = \"100\" is no length of a turn; write \"20ms\" to"),
-            ("slice = \"5ms\"", "no length of a turn"),
-            ("slice = \"-1s\"", "no length of a turn"),
+            ("slice = \"100\"", "slice = \"100\" is no length of a slice; write \"20ms\" to"),
+            ("slice = \"5ms\"", "no length of a slice"),
+            ("slice = \"-1s\"", "no length of a slice"),
             ("mode = \"sequential\"\nslice = \"100ms\"", "or leave slice out"),
             ("mode = \"sequential\"\nprecision = \"1%\"", "or leave precision out"),
             ("budget = \"1m\"\nslices = 4", "both say how long a step is measured"),

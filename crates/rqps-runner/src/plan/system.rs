@@ -14,8 +14,8 @@ use rqps_server::{Catalogue, Dsn};
 use super::{OptionValue, Refusal, SystemFile};
 
 /// The smallest and the largest slowdown on purpose, percent: a basis point, in which it is kept.
-const LEAST_HANDICAP_PCT: f64 = 0.01;
-const MOST_HANDICAP_PCT: f64 = 50.0;
+const LEAST_SLOWDOWN_PCT: f64 = 0.01;
+const MOST_SLOWDOWN_PCT: f64 = 50.0;
 
 impl SystemFile {
     pub(super) fn resolve(
@@ -119,10 +119,10 @@ impl SystemFile {
     )]
     fn injected_slowdown_bp(&self) -> Result<u32, Refusal> {
         let percent = self.injected_slowdown.unwrap_or(0.0);
-        if percent != 0.0 && !(LEAST_HANDICAP_PCT..=MOST_HANDICAP_PCT).contains(&percent) {
+        if percent != 0.0 && !(LEAST_SLOWDOWN_PCT..=MOST_SLOWDOWN_PCT).contains(&percent) {
             let what = format!("injected_slowdown = {percent} is out of range");
             let remedy = format!(
-                "write percent from {LEAST_HANDICAP_PCT} to {MOST_HANDICAP_PCT}, or 0 for none"
+                "write percent from {LEAST_SLOWDOWN_PCT} to {MOST_SLOWDOWN_PCT}, or 0 for none"
             );
             return Err((what, remedy));
         }

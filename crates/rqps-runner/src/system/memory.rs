@@ -59,7 +59,7 @@ impl Need {
     }
 }
 
-/// The plan as it can be carried out on this host: systems that take turns and do not fit into memory
+/// The plan as it can be carried out on this host: interleaved systems and do not fit into memory
 /// together are measured one after the other instead, each on several starts; with a sentence that
 /// says so.
 ///
@@ -156,7 +156,7 @@ fn fitted_to(
     let sentence = format!(
         "the systems do not fit into memory together (caches of {}, {} MB for {} to each, {} MB for each \
          server beside them, of {} MB): they are measured one after the other{starts}{now}{time}; smaller \
-         caches would let them take turns",
+         caches would let them be interleaved",
         written(&together),
         together.iter().map(|need| need.connections).max().unwrap_or(0) >> 20,
         clients(&plan),
@@ -201,7 +201,7 @@ fn one_after_the_other(plan: Plan) -> (Plan, String) {
         ));
     }
     if plan.schedule.half_width().is_some() {
-        time.push_str("; no step ends early: precision is for systems that take turns");
+        time.push_str("; no step ends early: precision is for interleaved systems");
     }
     let schedule = Schedule::Sequential { slices };
     (Plan { schedule, starts, suites, is_by_restart: true, ..plan }, time)
@@ -238,7 +238,7 @@ mod tests {
         let (fits, sentence) = fit(plan.clone(), [700, 700]).unwrap();
         assert_eq!((fits.schedule, fits.starts), (Schedule::Sequential { slices: 6 }, 4));
         assert_eq!(fits.suites, plan.suites);
-        expect_test::expect![[r#"the systems do not fit into memory together (caches of a 700 MB, b 700 MB, 12 MB for 1 connection to each, 400 MB for each server beside them, of 2048 MB): they are measured one after the other, on 4 starts of each in an order drawn anew; smaller caches would let them take turns"#]].assert_eq(&sentence.unwrap());
+        expect_test::expect![[r#"the systems do not fit into memory together (caches of a 700 MB, b 700 MB, 12 MB for 1 connection to each, 400 MB for each server beside them, of 2048 MB): they are measured one after the other, on 4 starts of each in an order drawn anew; smaller caches would let them be interleaved"#]].assert_eq(&sentence.unwrap());
         // What is stored says what was carried out, and a plan that asks for more starts has them.
         assert!(fits.to_toml().contains("mode = \"sequential\""));
         let more = Plan { starts: 5, ..plan.clone() };
@@ -259,7 +259,7 @@ mod tests {
         );
         let of_step = fits.schedule.at_most(args.times.read) * fits.starts;
         assert_eq!(of_step, Duration::from_secs(60));
-        expect_test::expect!["the systems do not fit into memory together (caches of a 700 MB, b 700 MB, 12 MB for 1 connection to each, 400 MB for each server beside them, of 2048 MB): they are measured one after the other, on 4 starts of each in an order drawn anew; the budget is 6 slices of 2.5 s on each start; no step ends early: precision is for systems that take turns; smaller caches would let them take turns"].assert_eq(&sentence.unwrap());
+        expect_test::expect!["the systems do not fit into memory together (caches of a 700 MB, b 700 MB, 12 MB for 1 connection to each, 400 MB for each server beside them, of 2048 MB): they are measured one after the other, on 4 starts of each in an order drawn anew; the budget is 6 slices of 2.5 s on each start; no step ends early: precision is for interleaved systems; smaller caches would let them be interleaved"].assert_eq(&sentence.unwrap());
         // The budget of a plan with starts is that of each of them.
         let (fits, _) = fit(two("[schedule]\nbudget = '6s'\nstarts = 4\n"), [700, 700]).unwrap();
         let SuiteWork::File { args, .. } = &fits.suites[0].work else { panic!("{fits:?}") };

@@ -41,7 +41,7 @@ fn seen((name, family, kind): (&str, &str, StepKind), blocks: [Vec<Block>; 2]) -
     let outline = Outline {
         brief,
         command_line: Vec::new(),
-        schedule: Schedule::in_turns(100, 1),
+        schedule: Schedule::interleaved(100, 1),
         versions: Vec::new(),
         steps: vec![OutlineStep { info, clients: 1, start: 0, outcomes, n_slices }],
     };

@@ -58,7 +58,7 @@ fn facts(outline: &Outline, is_held: bool) -> Markup {
             } }
             div { dt { "Host" } dd { bdi { (one_line(&brief.host)) } } }
             div { dt { "Schedule" } dd { @match outline.schedule {
-                Schedule::Interleaved { .. } => { "systems in turns" }
+                Schedule::Interleaved { .. } => { "interleaved" }
                 Schedule::Sequential { .. } => { "one system after the other" }
             } } }
             div { dt { "Command" } dd { code { bdi { (one_line(&command::line(&outline.command_line))) } } } }

@@ -39,9 +39,12 @@ fn kind_of_row(row: &Row<'_>, first: usize) -> rusqlite::Result<WarningKind> {
     };
     let (name, facts): (String, String) = (row.get(first)?, row.get(first + 1)?);
     let mut value: Value = serde_json::from_str(&facts).map_err(|e| unreadable(first + 1, e))?;
-    if let Value::Object(fields) = &mut value {
-        fields.insert(KIND.to_owned(), Value::String(name));
-    }
+    let Value::Object(fields) = &mut value else {
+        let problem = format!("the facts of a warning are no object: {facts}");
+        let problem = problem.into();
+        return Err(rusqlite::Error::FromSqlConversionFailure(first + 1, Type::Text, problem));
+    };
+    fields.insert(KIND.to_owned(), Value::String(name));
     serde_json::from_value(value).map_err(|e| unreadable(first, e))
 }
 

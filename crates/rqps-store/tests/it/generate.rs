@@ -366,7 +366,7 @@ fn stream(d: &mut Draw, role: Role) -> Stream {
 }
 
 fn warning(d: &mut Draw) -> WarningKind {
-    match d.below(17) {
+    match d.below(21) {
         0 => WarningKind::Errors { n: d.count(), by_code: Vec::new() },
         1 => WarningKind::Failed { reason: d.text() },
         2 => WarningKind::ClientBound { pct: d.small() },
@@ -382,6 +382,10 @@ fn warning(d: &mut Draw) -> WarningKind {
         12 => WarningKind::InjectedSlowdown { share_bp: d.small(), way: StopWay::Tracing },
         13 => WarningKind::Paused { seconds: d.small() },
         14 => WarningKind::StartedAgain { is_warmed: d.yes() },
+        16 => WarningKind::HostSuspended { ms: d.count() },
+        17 => WarningKind::ClockSet { by_ms: -d.count().cast_signed() },
+        18 => WarningKind::MeasuredAgain,
+        19 => WarningKind::WithoutBase,
         15 => WarningKind::BulkLoad { n_loaders: d.small(), n_clients: d.small() },
         _ => WarningKind::ImportedFault { text: d.text() },
     }

@@ -129,7 +129,7 @@ fn a_server_is_calibrated_and_its_injected_slowdowns_are_looked_for() {
         let said = bench.run(&args);
         assert_eq!(said.code(), 0, "{}", said.stderr);
         for words in
-            ["noise floor", "injected slowdown  ", "beyond chance: the whole interval lies below 1"]
+            ["noise floor", "injected slowdown", "beyond chance: the whole interval lies below 1"]
         {
             assert!(said.stdout.contains(words), "no {words:?} in {}", said.stdout);
         }

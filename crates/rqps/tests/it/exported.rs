@@ -75,9 +75,9 @@ fn record(run: &mut Run) {
 }
 
 /// A run in turns on two starts of the servers, with all that blocks have but response times.
-fn in_turns() -> Run {
+fn interleaved() -> Run {
     let mut run = run(1, &["17.4", "18.0"], &[("point-query", &[19_000, 20_000])]);
-    run.schedule = Schedule::in_turns(20, 6);
+    run.schedule = Schedule::interleaved(20, 6);
     let mut again = run.steps.clone();
     again.iter_mut().for_each(|step| step.start = 1);
     run.steps.extend(again);
@@ -183,7 +183,7 @@ fn cut(report: &mut Value) {
 #[test]
 fn a_small_archive_of_a_run_in_turns() {
     let bench = Bench::new();
-    store(&bench, &in_turns());
+    store(&bench, &interleaved());
     bench.output(&["runs", "export", "--small", "-o", "small.tar.zst"]);
     let report = |of: &[&str], format: &str| bench.output(&[of, &["--format", format]].concat());
     for format in ["terminal", "text", "markdown", "csv"] {
@@ -194,7 +194,7 @@ fn a_small_archive_of_a_run_in_turns() {
     assert!(page.contains("Queries per second, block by block"));
 
     let bench = Bench::new();
-    let mut run = in_turns();
+    let mut run = interleaved();
     record(&mut run);
     store(&bench, &run);
     bench.output(&["runs", "export", "--small", "-o", "small.tar.zst"]);
@@ -214,7 +214,7 @@ fn a_small_archive_of_a_run_in_turns() {
 #[test]
 fn rows_of_a_small_archive() {
     let bench = Bench::new();
-    let mut run = in_turns();
+    let mut run = interleaved();
     record(&mut run);
     store(&bench, &run);
     bench.output(&["runs", "export", "--small", "-o", "small.tar.zst"]);

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use rqps_fake_server::{Family, Tree};
 
 use crate::bench::Bench;
-use crate::in_turns::until;
+use crate::interleaved_runs::until;
 
 /// The program of all fake servers. Examples lie beside the directory of the tests' own program.
 fn program() -> PathBuf {

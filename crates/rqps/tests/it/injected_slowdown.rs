@@ -123,7 +123,7 @@ fn half_of_the_time_is_missing() {
             assert!(seen.len() < 3, "{seen:?}");
         };
         assert!(
-            said.stdout.contains("stopped on purpose (injected slowdown), by "),
+            said.stdout.contains("stopped on purpose (injected slowdown): "),
             "{}",
             said.stdout
         );

@@ -191,10 +191,10 @@ fn stalled(text: &str) -> Run {
     let id = running.run_id();
     running.await_line(" l.x ");
     let server = bench.process_of(&id);
-    let in_turns = text.contains("interleaved");
+    let is_interleaved = text.contains("interleaved");
     await_measured(&bench, &id, 2);
-    for _ in 0..if in_turns { 3 } else { 1 } {
-        if in_turns {
+    for _ in 0..if is_interleaved { 3 } else { 1 } {
+        if is_interleaved {
             await_turn(server, 300);
         }
         let all = rqps_server::process::tree(server);

@@ -56,11 +56,11 @@ mod imported_inserts;
 #[cfg(test)]
 mod imported_raw_inserts;
 #[cfg(test)]
-mod in_turns;
-#[cfg(test)]
 mod injected_slowdown;
 #[cfg(test)]
 mod insert;
+#[cfg(test)]
+mod interleaved_runs;
 #[cfg(test)]
 mod kept_data;
 #[cfg(test)]

@@ -14,7 +14,7 @@ use rqps_store::Store;
 
 use crate::bench::{Bench, assert_complete, parent, processes};
 use crate::fake::{for_each_family, write_plan};
-use crate::in_turns::{plan, servers, stored, until};
+use crate::interleaved_runs::{plan, servers, stored, until};
 
 /// What the panic says.
 const WORDS: &str = "a listener panics, as the test wants it";

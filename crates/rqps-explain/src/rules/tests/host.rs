@@ -6,7 +6,7 @@ use super::*;
 
 #[test]
 fn others_on_the_cpus_are_the_hosts_doing_and_no_servers() {
-    let alone = Around { in_turns: false, ..around() };
+    let alone = Around { is_interleaved: false, ..around() };
     let hog = Op { taken: 25.0, elsewhere: 30.0, taken_of_client: 5.0, server: 22.0, ..op() };
     let told = expect![
         "0.49: other processes had 52% of the host's CPUs, 0% in the base's slices, threads waited +25 µs of +27 µs per query for a CPU: host limited"
@@ -40,7 +40,7 @@ fn in_turns_what_others_take_from_both_sides_hides_no_cause() {
 
 #[test]
 fn a_client_whose_threads_wait_is_the_limit() {
-    let alone = Around { in_turns: false, ..around() };
+    let alone = Around { is_interleaved: false, ..around() };
     let hog = Op { taken: 25.0, taken_of_client: 24.0, ..op() };
     let told = expect![
         "0.51: other processes had 24% of the host's CPUs, 0% in the base's slices, client threads waited +25 µs of +25 µs per query for a CPU: client limited"

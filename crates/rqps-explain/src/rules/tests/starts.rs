@@ -4,7 +4,7 @@ use super::*;
 
 /// The split of two starts of 12 and of 40 blocks. The server's CPU grows by 24 and by 16 µs, within `noise`
 /// from block to block; the waiting by 6 and by -6, without any.
-fn split(noise: f64, in_turns: bool, is_one_run: bool) -> Split {
+fn split(noise: f64, is_interleaved: bool, is_one_run: bool) -> Split {
     let blocks = |n: u32, (server, waiting): (f64, f64), noise: f64| -> Vec<Slice> {
         let sign = |i: u32| -> f64 { if i.is_multiple_of(2) { 1.0 } else { -1.0 } };
         let one = |i: u32| Op { server: server + sign(i) * noise, waiting, ..op() };
@@ -16,7 +16,7 @@ fn split(noise: f64, in_turns: bool, is_one_run: bool) -> Split {
         base: base.iter().collect(),
         candidate: candidate.iter().collect(),
     });
-    let sides = Sides { starts: starts.collect(), in_turns, is_one_run };
+    let sides = Sides { starts: starts.collect(), is_interleaved, is_one_run };
     Split::of(&sides, Slots::of(1, Placement::Paired, 2)).unwrap()
 }
 
@@ -41,10 +41,10 @@ fn parts_add_up_on_both_sides_however_much_starts_count() {
     // With little noise the starts count alike, whatever their number of blocks.
     let quiet = split(1.0, true, true);
     assert!((quiet.total.difference.point - 20.0).abs() < 0.01, "{:?}", quiet.total);
-    for (noise, in_turns, is_one_run) in
+    for (noise, is_interleaved, is_one_run) in
         [(1.0, true, true), (65.0, true, true), (1.0, false, true), (1.0, false, false)]
     {
-        let split = split(noise, in_turns, is_one_run);
+        let split = split(noise, is_interleaved, is_one_run);
         let sum = |of: fn(&Change) -> f64| -> f64 {
             split.parts.iter().map(|(_, change)| of(change)).sum()
         };

@@ -14,7 +14,7 @@ use rqps_workload::Worker;
 
 use super::super::{OnClock, Published, Share};
 use super::*;
-use crate::{Order, Stop, Turn};
+use crate::{Order, PlaceInBlock, Stop};
 
 const MS: u64 = 1_000_000;
 
@@ -232,8 +232,10 @@ fn one_that_others_hold_up_waits_for_them() {
 
 #[test]
 fn what_is_not_sent_by_the_end_is_due_in_the_next_slice() {
-    let pace =
-        |is_first, is_last| Pace::Ongoing { events_per_s: 100.0, turn: Turn { is_first, is_last } };
+    let pace = |is_first, is_last| Pace::Ongoing {
+        events_per_s: 100.0,
+        place: PlaceInBlock { is_first, is_last },
+    };
     let mut n = 0;
     // Stalls for the whole slice and more.
     let mut server = Server::stalled(400);

@@ -289,8 +289,8 @@ fn whole_seconds<'a>(part: &Part<'a>) -> Option<&'a [SeriesPoint]> {
     // second, whole. Such points hold every statement, while a clock leaves some behind its last
     // whole second.
     let n_in_points: u64 = part.series.iter().map(|p| u64::from(p.queries)).sum();
-    let is_in_turns = part.is_fixed && part.n_rounds != Some(1) && n_in_points == part.n_queries;
-    (!seconds.is_empty() && !is_in_turns).then_some(seconds)
+    let is_interleaved = part.is_fixed && part.n_rounds != Some(1) && n_in_points == part.n_queries;
+    (!seconds.is_empty() && !is_interleaved).then_some(seconds)
 }
 
 #[cfg(test)]

@@ -131,7 +131,7 @@ const drawStep = (place, charts, { labels, base }) => {
   hint.className = "hint";
   const hints = ["Drag across a chart to zoom in, double-click to see all again."];
   if (charts.some((chart) => chart.turns)) {
-    hints.push("Seconds are those of a system's own turns; the last one of a block has what is left at its end.");
+    hints.push("Seconds are those of a system's own slices; the last one of a block has what is left at its end.");
   }
   if (charts.some((chart) => chart.left_out.length > 0)) {
     hints.push(`Shaded: blocks of a disturbed host, which ratios to ${labels[base]} leave out.`);

@@ -117,7 +117,7 @@ mod tests {
 
     use super::*;
 
-    const SCHEDULE: Schedule = Schedule::in_turns(100, 6);
+    const SCHEDULE: Schedule = Schedule::interleaved(100, 6);
 
     #[test]
     fn all_statements_are_in_some_slice() {
@@ -152,7 +152,7 @@ mod tests {
                 query_time: Duration::from_secs(seconds),
                 ..InsertSize::args(Size::Tiny)
             };
-            let cut = CountedCut::of(&steps(&args)[4], &args, Schedule::in_turns(20, slices));
+            let cut = CountedCut::of(&steps(&args)[4], &args, Schedule::interleaved(20, slices));
             assert_eq!(cut.n_blocks, n_blocks);
             let of_blocks: Vec<u32> = (0..cut.n_blocks).map(|block| cut.slices_of(block)).collect();
             assert_eq!(u64::from(of_blocks.iter().sum::<u32>()), seconds * u64::from(slices));

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use rqps_load::{Control, Live, Stop, Turn};
+use rqps_load::{Control, Live, PlaceInBlock, Stop};
 
 use super::record::{Recorded, Recording, Wanted};
 use crate::engine::bench::Bench;
@@ -134,8 +134,8 @@ impl Extra<'_> {
                 }
                 let is_last = side.spent_ns + ns(SLICE) >= enough_ns;
                 let is_first = !std::mem::replace(&mut side.is_on_clock, true);
-                let turn = Turn { is_first, is_last };
-                let orders = side.side.clients.orders(Stop::Time(SLICE), turn, seed);
+                let place = PlaceInBlock { is_first, is_last };
+                let orders = side.side.clients.orders(Stop::Time(SLICE), place, seed);
                 waiting.only_uncounted(side.side.at)?;
                 let before = Duration::from_nanos(side.spent_ns);
                 let mut show = |live: Live| {

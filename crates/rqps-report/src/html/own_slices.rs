@@ -15,12 +15,12 @@ use super::line::PointKind;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Turns that a second must have: with fewer, neighbouring points are parts of the same turn.
-const TURNS_PER_SECOND: u64 = 2;
+/// OwnSlices that a second must have: with fewer, neighbouring points are parts of the same turn.
+const SLICES_PER_SECOND: u64 = 2;
 
 /// How the blocks of a step are cut into points.
 #[derive(Debug, Default)]
-pub(super) struct Turns {
+pub(super) struct OwnSlices {
     /// Whether any system has blocks.
     has_blocks: bool,
     /// Points of each block, by when it began: systems that took turns have that in common. Empty where
@@ -33,7 +33,7 @@ pub(super) fn are_blocks(slices: &[Slice]) -> bool {
     slices.iter().any(|slice| slice.n_rounds.is_some())
 }
 
-impl Turns {
+impl OwnSlices {
     /// Of the slices of each system of a step; those that are no blocks are not looked at.
     pub(super) fn of<'s>(systems: impl Iterator<Item = &'s [Slice]>) -> Self {
         let mut turns = Self::default();
@@ -113,8 +113,8 @@ impl Turns {
 /// held up does not matter.
 fn have_short_turns(blocks: &[Slice]) -> bool {
     let all_ns = blocks.iter().fold(0_u64, |sum, block| sum.saturating_add(block.duration_ns));
-    let n_turns: u64 = blocks.iter().filter_map(|block| block.n_rounds).map(u64::from).sum();
-    all_ns / n_turns.max(1) <= SECOND_NS / TURNS_PER_SECOND
+    let n_slices: u64 = blocks.iter().filter_map(|block| block.n_rounds).map(u64::from).sum();
+    all_ns / n_slices.max(1) <= SECOND_NS / SLICES_PER_SECOND
 }
 
 /// Seconds of a block: the nearest number, as it may be half a turn shorter or longer than was planned.

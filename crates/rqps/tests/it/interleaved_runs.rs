@@ -73,7 +73,7 @@ fn systems_take_turns() {
     assert_follows_schema(&bench.json(&["report", "--format", "json"]));
     bench.output(&["report", "--format", "html", "-o", "page.html"]);
     let page = fs::read_to_string(bench.path("page.html")).unwrap();
-    assert!(page.contains("interleaved: all systems up, turns of 20 ms in random order"));
+    assert!(page.contains("interleaved: all systems up, slices of 20 ms in random order"));
     // The same plan one system after the other.
     let said = bench.run(&["run", "plan.toml", "--schedule", "sequential", "--no-html"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
@@ -210,7 +210,7 @@ fn more_clients_than_open_files_are_refused_before_anything_is_fetched() {
     bench.write("plan.toml", &of_postgres(3, 64));
     let said = bench.run_after("ulimit -n 400", &["run", "plan.toml"]);
     assert_eq!(said.code(), 2, "{}", said.stderr);
-    let words = "64 connections on each of 3 systems that take turns need 544 open files, and rqps may \
+    let words = "64 connections on each of 3 interleaved systems need 544 open files, and rqps may \
                  have 400: raise the hard limit (ulimit -Hn 544), or ask for fewer clients, or for mode = \
                  \"sequential\"";
     assert!(said.stderr.contains(words), "{}", said.stderr);
