@@ -165,9 +165,9 @@ fn help_of_commands() {
               --clients <N,N...>       Numbers of clients, separated by commas; every step runs with each
               --rate <N>               Events per second, all clients together; response times then count
                                        from the intended start
-              --schedule <MODE>        Whether systems take turns of milliseconds (interleaved) or come one
-                                       after the other (sequential) [default: interleaved, for several
-                                       systems that rqps runs itself]
+              --schedule <MODE>        Whether systems alternate in slices of milliseconds (interleaved) or
+                                       come one after the other (sequential) [default: interleaved, for
+                                       several systems that rqps runs itself]
               --slices <N>             Slices per step and system; interleaved, the time of so many slices
               --placement <PLACEMENT>  Where client and server threads run: auto, free, split or paired
               --seed <N>               Seed of all randomness [default: drawn, and recorded]
