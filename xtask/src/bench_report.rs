@@ -159,25 +159,14 @@ fn made_up(options: &Options) -> Result<Run> {
 fn system(at: usize) -> Result<RunSystem> {
     let version: rqps_model::Version = format!("8.0.{}", 30 + at).parse()?;
     let settings = (0..400).map(|n| (format!("setting_{n}"), format!("{}", n * (1 + at % 2))));
+    let label = Label::of(Dbms::Mysql, &version, None, "small");
+    let source = SystemSource::Catalogue { version: version.clone(), build: None };
     Ok(RunSystem {
-        spec: SystemSpec {
-            label: Label::of(Dbms::Mysql, &version, None, "small"),
-            dbms: Dbms::Mysql,
-            source: SystemSource::Catalogue { version: version.clone(), build: None },
-            engine: rqps_model::Engine::Innodb,
-            config: "small".to_owned(),
-            options: std::collections::BTreeMap::new(),
-            transport: rqps_model::Transport::Socket,
-            variant: rqps_model::Variant::default(),
-        },
         version_text: version.to_string(),
         version: Some(version),
         origin: "made up".to_owned(),
         settings: settings.collect(),
-        session: std::collections::BTreeMap::new(),
-        process: std::collections::BTreeMap::new(),
-        build: std::collections::BTreeMap::new(),
-        origins: std::collections::BTreeMap::new(),
+        ..RunSystem::new(SystemSpec::new(label, Dbms::Mysql, source))
     })
 }
 

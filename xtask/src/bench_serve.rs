@@ -10,9 +10,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use rqps_model::run::SystemStep;
 use rqps_model::{
-    Dbms, Engine, Figure, Group, Host, Label, Placement, Run, RunStatus, RunStep, RunSystem,
-    Schedule, Slice, StepInfo, StepKind, StepOutcome, SystemSource, SystemSpec, Transport, Usage,
-    Variant, Windows,
+    Dbms, Figure, Group, Host, Label, Placement, Run, RunStatus, RunStep, RunSystem, Schedule,
+    Slice, StepInfo, StepKind, StepOutcome, SystemSource, SystemSpec, Usage, Windows,
 };
 use rqps_store::live::{LiveRate, LiveStep};
 use rqps_store::{Live, RunRef, Store};
@@ -136,28 +135,16 @@ fn made_up(n: u32) -> Run {
 
 fn system(idx: usize) -> RunSystem {
     let version = format!("17.{idx}").parse::<rqps_model::Version>().ok();
+    let source = match version.clone() {
+        Some(version) => SystemSource::Catalogue { version, build: None },
+        None => SystemSource::Builtin,
+    };
+    let label = Label(format!("pg17{idx}.small"));
     RunSystem {
-        spec: SystemSpec {
-            label: Label(format!("pg17{idx}.small")),
-            dbms: Dbms::Postgres,
-            source: match version.clone() {
-                Some(version) => SystemSource::Catalogue { version, build: None },
-                None => SystemSource::Builtin,
-            },
-            engine: Engine::Heap,
-            config: "small".to_owned(),
-            options: BTreeMap::new(),
-            transport: Transport::Socket,
-            variant: Variant::default(),
-        },
         version,
         version_text: format!("17.{idx}"),
-        origin: String::new(),
         settings: (0..300).map(|n| (format!("setting_{n}"), n.to_string())).collect(),
-        session: BTreeMap::new(),
-        process: BTreeMap::new(),
-        build: BTreeMap::new(),
-        origins: BTreeMap::new(),
+        ..RunSystem::new(SystemSpec::new(label, Dbms::Postgres, source))
     }
 }
 

@@ -3,7 +3,6 @@
 use expect_test::expect;
 use rqps_model::{
     Dbms, Engine, Label, RunSystem, SettingOrigin, SettingSource, SystemSource, SystemSpec,
-    Transport, Variant,
 };
 
 use super::*;
@@ -12,25 +11,13 @@ mod weights;
 
 /// A system with settings as `name=value`, or `name=value!` where the configuration sets it.
 pub(super) fn system(label: &str, dbms: Dbms, settings: &[&str]) -> RunSystem {
+    let source = SystemSource::Builtin;
     let mut system = RunSystem {
-        spec: SystemSpec {
-            label: Label(label.to_owned()),
-            dbms,
-            source: SystemSource::Builtin,
-            engine: Engine::Innodb,
-            config: "small".to_owned(),
-            options: BTreeMap::new(),
-            transport: Transport::Socket,
-            variant: Variant::default(),
-        },
-        version: None,
-        version_text: String::new(),
-        origin: String::new(),
-        settings: BTreeMap::new(),
         session: BTreeMap::from([("transport".to_owned(), "socket".to_owned())]),
-        process: BTreeMap::new(),
-        build: BTreeMap::new(),
-        origins: BTreeMap::new(),
+        ..RunSystem::new(SystemSpec {
+            engine: Engine::Innodb,
+            ..SystemSpec::new(Label(label.to_owned()), dbms, source)
+        })
     };
     for setting in settings {
         let (name, value) = setting.split_once('=').unwrap();

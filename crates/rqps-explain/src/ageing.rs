@@ -43,7 +43,7 @@ pub struct Twins<'a> {
 }
 
 impl Ageing {
-    /// Of a system and, for a candidate, of the base; `is_interleaved` where both were measured in turns.
+    /// Of a system and, for a candidate, of the base; `is_interleaved` where both were measured so.
     #[must_use]
     pub fn of(own: Twins<'_>, base: Option<Twins<'_>>, is_interleaved: bool) -> Option<Self> {
         let (before, after) = (figures(own.before), figures(own.after));

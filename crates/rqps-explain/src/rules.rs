@@ -144,6 +144,14 @@ fn is_other_work(change: &Change) -> bool {
     is_beyond_chance && (times >= MORE_WORK || times <= 1.0 / MORE_WORK)
 }
 
+/// A time that requests are to explain.
+struct Explained {
+    /// The time that each takes.
+    each_us: f64,
+    /// The least that all must take.
+    least_us: f64,
+}
+
 /// A candidate that takes longer than its base.
 struct Loss<'q> {
     question: &'q Question<'q>,
@@ -249,19 +257,13 @@ impl Loss<'_> {
         quantities.iter().copied().filter(|_| is_comparable).collect()
     }
 
-    /// How many more requests the candidate makes, where they are that many times the base's and so
-    /// many that they explain `wanted_us` when each takes `us`.
-    fn more_requests(
-        &self,
-        quantity: Quantity,
-        least: f64,
-        us: f64,
-        wanted_us: f64,
-    ) -> Option<f64> {
+    /// How many more requests the candidate makes, where they are `least` times the base's and explain a time.
+    fn more_requests(&self, quantity: Quantity, least: f64, explained: &Explained) -> Option<f64> {
         let change = self.split.quantity(quantity)?;
         let is_grown = change.times().is_none_or(|times| times >= least);
         let more = change.difference.point;
-        (change.has_grown() && is_grown && more * us >= wanted_us).then_some(more)
+        (change.has_grown() && is_grown && more * explained.each_us >= explained.least_us)
+            .then_some(more)
     }
 
     /// Whether storage is awaited in more of the time, or already was in most of the base's.
@@ -279,7 +281,9 @@ impl Loss<'_> {
     /// as that many pages can take.
     fn page_cache(&self) -> Option<Finding> {
         let misses = self.comparable(&[Quantity::Work(Work::Misses)]);
-        let more = misses.iter().find_map(|q| self.more_requests(*q, GROWN, MISS_US, 0.0))?;
+        let more = misses.iter().find_map(|q| {
+            self.more_requests(*q, GROWN, &Explained { each_us: MISS_US, least_us: 0.0 })
+        })?;
         let share = self.carries(|p| p.kernel_us)?.min(more * MISS_US / self.loss_us);
         let finding = Finding::of(Kind::StorageReads, &[Part::Server], share).with(misses);
         (share >= MAJOR).then_some(finding)
@@ -292,15 +296,17 @@ impl Loss<'_> {
         let awaited = self.split.part(Part::Storage)?;
         let awaited_us = awaited.difference.point;
         let is_awaited = self.stalls_more() && awaited_us >= OF_STORAGE * self.loss_us;
+        let explained = Explained { each_us: REQUEST_US, least_us: awaited_us };
         let requests = |quantity, times| {
-            let more = self.more_requests(quantity, times, REQUEST_US, awaited_us);
+            let more = self.more_requests(quantity, times, &explained);
             more.filter(|_| is_awaited)
         };
         // What is done each second is spread over fewer operations when these are slower.
         let by_time = GROWN * self.split.total.times().unwrap_or(1.0).max(1.0);
         let device = Quantity::Metric(Metric::Reads);
         // Reads that the server's own threads asked for are the operations', at any rate.
-        let own = self.more_requests(Quantity::ServerReadKb, GROWN, 1.0, 0.0).is_some()
+        let any = Explained { each_us: 1.0, least_us: 0.0 };
+        let own = self.more_requests(Quantity::ServerReadKb, GROWN, &any).is_some()
             && !self.split.others_beside;
         let reads = requests(device, if own { GROWN } else { by_time });
         let misses = Quantity::Work(Work::Misses);

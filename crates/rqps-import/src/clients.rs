@@ -17,12 +17,12 @@ fn of_part(part: &str) -> Vec<u32> {
         return vec![n];
     }
     let words: Vec<&str> = part.split(['_', '-']).collect();
-    let of_word = |(idx, word): (usize, &&str)| {
+    let number_at = |idx: usize| {
+        let word = words.get(idx)?;
         let behind = word.strip_prefix("dop").or_else(|| word.strip_prefix("clients"))?;
-        let behind = if behind.is_empty() { words.get(idx + 1)? } else { behind };
-        number(behind)
+        number(if behind.is_empty() { words.get(idx + 1)? } else { behind })
     };
-    words.iter().enumerate().filter_map(of_word).collect()
+    (0..words.len()).filter_map(number_at).collect()
 }
 
 /// Client threads by the name of a folder, else by that of the folder around it.

@@ -24,15 +24,32 @@ impl FileText {
     }
 }
 
+/// Something that is the same as something before it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Duplicate<'a, T> {
+    pub(crate) own: &'a T,
+    pub(crate) first: &'a T,
+}
+
+/// What is the same as something before it, each with the first that is.
+pub(crate) fn duplicates<T>(
+    all: &[T],
+    is_same: impl Fn(&T, &T) -> bool,
+) -> impl Iterator<Item = Duplicate<'_, T>> {
+    all.iter().enumerate().filter_map(move |(at, own)| {
+        let first = all[..at].iter().find(|first| is_same(own, first))?;
+        Some(Duplicate { own, first })
+    })
+}
+
 /// Notes on files that stand for several steps or systems.
 pub(crate) fn notes(files: &[FileText]) -> Vec<String> {
-    let copies = files.iter().enumerate().filter_map(|(at, file)| {
-        let other = files[..at].iter().find(|other| file.is_copy_of(other))?;
-        Some(format!(
+    let note = |Duplicate { own, first }: Duplicate<'_, FileText>| {
+        format!(
             "{} is the same as {}, byte for byte: one of them is a copy, and its figures are those of the other.",
-            file.shown.display(),
-            other.shown.display()
-        ))
-    });
-    copies.collect()
+            own.shown.display(),
+            first.shown.display()
+        )
+    };
+    duplicates(files, FileText::is_copy_of).map(note).collect()
 }

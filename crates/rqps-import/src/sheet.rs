@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use rqps_model::run::SystemStep;
 use rqps_model::{
-    Dbms, Engine, Host, Imported, Label, Placement, Run, RunStatus, RunStep, RunSystem, Schedule,
-    Sizes, Slice, Stated, StepInfo, StepOutcome, SystemSource, SystemSpec, Tool, Transport, Usage,
-    Variant, Windows,
+    Dbms, Host, Imported, Label, Placement, Run, RunStatus, RunStep, RunSystem, Schedule, Sizes,
+    Slice, Stated, StepInfo, StepOutcome, SystemSource, SystemSpec, Tool, Usage, Windows,
 };
 
 use crate::label::LabelParts;
@@ -133,25 +132,13 @@ impl Sheet {
             .ok_or_else(|| Error::UnknownDbms { label: label.to_owned() })?;
         let LabelParts { dbms, version, config } = parts;
         Ok(RunSystem {
-            spec: SystemSpec {
-                label: Label(label.to_owned()),
-                dbms,
-                source: SystemSource::Imported,
-                // Not known; reports do not show it.
-                engine: if dbms == Dbms::Postgres { Engine::Heap } else { Engine::Innodb },
-                config,
-                options: BTreeMap::new(),
-                transport: Transport::default(),
-                variant: Variant::default(),
-            },
             version_text: version.as_ref().map_or_else(String::new, ToString::to_string),
             version,
             origin: format!("imported from {}", options.source),
-            settings: BTreeMap::new(),
-            session: BTreeMap::new(),
-            process: BTreeMap::new(),
-            build: BTreeMap::new(),
-            origins: BTreeMap::new(),
+            ..RunSystem::new(SystemSpec {
+                config,
+                ..SystemSpec::new(Label(label.to_owned()), dbms, SystemSource::Imported)
+            })
         })
     }
 }

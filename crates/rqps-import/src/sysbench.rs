@@ -26,6 +26,7 @@ pub use flaw::Flaw;
 pub use line::Interval;
 pub use log::Log;
 
+use crate::copies::{Duplicate, duplicates};
 use crate::folder::read_text;
 use crate::label::LabelParts;
 use crate::sheet::{Sheet, SheetStep};
@@ -160,21 +161,18 @@ pub fn import(files: &[LogFile], options: &Options) -> Result<Imports, Error> {
 
 /// A note for each log that is the same as one before it, of another system or step.
 fn copies(entries: &[Entry<'_>]) -> Vec<String> {
-    let mut notes = Vec::new();
-    for (n, entry) in entries.iter().enumerate() {
-        if let Some(first) = entries[..n].iter().find(|first| first.log == entry.log) {
-            notes.push(format!(
-                "{} is the same log as {}: of {} {} and of {} {}; see which of them it is",
-                entry.path.display(),
-                first.path.display(),
-                entry.label,
-                entry.step,
-                first.label,
-                first.step
-            ));
-        }
-    }
-    notes
+    let note = |Duplicate { own, first }: Duplicate<'_, Entry<'_>>| {
+        format!(
+            "{} is the same log as {}: of {} {} and of {} {}; see which of them it is",
+            own.path.display(),
+            first.path.display(),
+            own.label,
+            own.step,
+            first.label,
+            first.step
+        )
+    };
+    duplicates(entries, |own, first| own.log == first.log).map(note).collect()
 }
 
 /// Takes out logs of one step on one system, all of them: nobody knows which is meant.
@@ -287,7 +285,7 @@ pub(crate) fn driver_doubt(label: &str, log: &Log) -> Option<String> {
     let driver = log.driver.as_deref().unwrap_or_default();
     is_other.then(|| {
         format!(
-            "its command says --db-driver={driver}, and label {label} is of another DBMS: see of which system it is"
+            "its command says --db-driver={driver}, and label {label} is of another DBMS: see whose log it is"
         )
     })
 }

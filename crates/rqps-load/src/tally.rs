@@ -235,11 +235,12 @@ impl Tally {
         self.span_ns += next.span_ns;
         self.last_ns = self.span_ns;
         // By the time that the figure is over, so that seconds and figure agree.
-        self.spread(next, before_ns, self.duration_ns().max(before_ns));
+        let to_ns = self.duration_ns().max(before_ns);
+        self.spread(next, Span { from_ns: before_ns, to_ns });
     }
 
     /// Adds to the series what a slice counted from one time to another; its slowest event where it began.
-    fn spread(&mut self, slice: &Self, from_ns: u64, to_ns: u64) {
+    fn spread(&mut self, slice: &Self, Span { from_ns, to_ns }: Span) {
         const SECOND: u64 = 1_000_000_000;
         let idx_of = |second: u64| usize::try_from(second).unwrap_or(usize::MAX);
         let n_points = to_ns.div_ceil(SECOND).max(from_ns / SECOND + 1);
@@ -255,7 +256,7 @@ impl Tally {
             let upto_ns = ((second + 1) * SECOND).min(to_ns) - from_ns;
             let upto = all.map(|n| match to_ns - from_ns {
                 0 => n,
-                length_ns => share_of(n, upto_ns, length_ns),
+                length_ns => share_of(n, Fraction { part: upto_ns, whole: length_ns }),
             });
             let [queries, events, errors, sum_ns] = std::array::from_fn(|i| upto[i] - before[i]);
             let point = SeriesPoint {
@@ -374,8 +375,20 @@ fn bytes_of(histogram: &Histogram<u32>) -> Vec<u8> {
     bytes
 }
 
+/// A part of the time of a block, from its start.
+struct Span {
+    from_ns: u64,
+    to_ns: u64,
+}
+
+/// A part of a whole.
+struct Fraction {
+    part: u64,
+    whole: u64,
+}
+
 /// `n` times a fraction, rounded to whole ones.
-fn share_of(n: u64, part: u64, whole: u64) -> u64 {
+fn share_of(n: u64, Fraction { part, whole }: Fraction) -> u64 {
     let exact = (u128::from(n) * u128::from(part) + u128::from(whole) / 2) / u128::from(whole);
     u64::try_from(exact).unwrap_or(u64::MAX)
 }

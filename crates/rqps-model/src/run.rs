@@ -42,6 +42,24 @@ pub struct RunSystem {
     pub origins: BTreeMap<String, SettingOrigin>,
 }
 
+impl RunSystem {
+    /// A system before its server is asked: what the plan asks for, and no facts.
+    #[must_use]
+    pub fn new(spec: SystemSpec) -> Self {
+        Self {
+            spec,
+            version: None,
+            version_text: String::new(),
+            origin: String::new(),
+            settings: BTreeMap::new(),
+            session: BTreeMap::new(),
+            process: BTreeMap::new(),
+            build: BTreeMap::new(),
+            origins: BTreeMap::new(),
+        }
+    }
+}
+
 /// Who gave a setting its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -24,6 +24,15 @@ pub enum Dbms {
 }
 
 impl Dbms {
+    /// The engine of its tables where nobody asks for another.
+    #[must_use]
+    pub fn default_engine(self) -> Engine {
+        match self {
+            Self::Postgres => Engine::Heap,
+            Self::Mysql | Self::Mariadb | Self::Null => Engine::Innodb,
+        }
+    }
+
     /// The two letters that begin a label: `my`, `ma`, `pg`.
     #[must_use]
     pub fn letters(self) -> &'static str {
@@ -247,6 +256,23 @@ pub struct SystemSpec {
     /// Allocator, durability, compression, limits.
     #[serde(default)]
     pub variant: Variant,
+}
+
+impl SystemSpec {
+    /// A system with the configuration `small` and the defaults of everything else.
+    #[must_use]
+    pub fn new(label: Label, dbms: Dbms, source: SystemSource) -> Self {
+        Self {
+            label,
+            dbms,
+            source,
+            engine: dbms.default_engine(),
+            config: "small".to_owned(),
+            options: BTreeMap::new(),
+            transport: Transport::default(),
+            variant: Variant::default(),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ pub use facts::{
     BackgroundWork, ChangedSetting, ConfinedBy, DifferentCondition, FailedCheck, HalfWidth,
     HeldRate, ImportedSource, LastSlice, MetricsPart, OfSystem, PlanOfStarts, RateLevels,
     ServerFault, Share, StallCause, StartSpread, StepClass, StopWay, TakenBy, TakenTime,
+    ValueOfRun,
 };
 pub use kind::WarningKind;
 pub use severity::Severity;

@@ -43,6 +43,7 @@ pub mod size;
 mod slowed;
 pub mod stacks;
 mod stall;
+mod system_pair;
 mod wall;
 mod width;
 mod windows;
@@ -73,6 +74,7 @@ pub(crate) use run_warnings::insert_steps;
 pub use settle::Settle;
 pub use size::SystemSizes;
 pub use stacks::{PairStacks, StepStacks};
+pub(crate) use system_pair::SystemPair;
 pub(crate) use width::half_widths;
 pub use windows::WindowRates;
 

@@ -3,6 +3,8 @@
 //! Every shape says itself what it looks like, without a style sheet, so that programs other than browsers
 //! draw it, too. Letters are those of any sans-serif font.
 
+use std::ops::Range;
+
 use maud::{Markup, html};
 use rqps_model::{Estimate, Group, Verdict};
 
@@ -83,7 +85,7 @@ fn svg(analysis: &Analysis<'_>, scale: Scale, group: Group, steps: &[&StepAnalys
             rect width=(WIDTH) height=(height) fill="#ffffff" {}
             text x="12" y="22" font-size="15" font-weight="bold" { (title) }
             @if !is_many { (legend(analysis, &candidates)) }
-            (frame(analysis, scale, top, bottom))
+            (frame(analysis, scale, top..bottom))
             @for (at, step) in steps.iter().enumerate() {
                 @let y = top + at * row;
                 line x1="12" x2=(WIDTH - 12) y1=(y) y2=(y) stroke=(GRID) stroke-width="0.5" {}
@@ -110,7 +112,11 @@ fn legend(analysis: &Analysis<'_>, candidates: &[usize]) -> Markup {
 }
 
 /// The band of the bound, the grid and its values.
-fn frame(analysis: &Analysis<'_>, scale: Scale, top: usize, bottom: usize) -> Markup {
+fn frame(
+    analysis: &Analysis<'_>,
+    scale: Scale,
+    Range { start: top, end: bottom }: Range<usize>,
+) -> Markup {
     let (low, high) = (x_of(scale, 1.0 - analysis.bound), x_of(scale, 1.0 + analysis.bound));
     let height = bottom - top;
     html! {

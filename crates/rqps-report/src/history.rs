@@ -16,6 +16,7 @@ mod left_out;
 mod lines;
 mod member;
 mod method;
+mod point_warning;
 mod step_key;
 mod surroundings;
 mod words;
@@ -27,6 +28,7 @@ pub(crate) use change::levels;
 pub use change::{Change, SIGNIFICANCE};
 pub use left_out::LeftOut;
 pub use method::Method;
+pub use point_warning::PointWarning;
 pub use surroundings::Surroundings;
 pub(crate) use words::change_in_short;
 
@@ -36,9 +38,6 @@ use member::Member;
 use step_key::StepKey;
 
 use crate::join::host_name;
-
-/// The mark of a ratio of systems that were measured one after the other.
-const SEQUENTIAL: &str = "sequential";
 
 /// What points follow one another by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,8 +97,16 @@ pub struct Point {
     pub surroundings: Surroundings,
     /// Whether it is the base itself.
     pub is_base: bool,
-    /// Warnings, by their short names: `not-settled`.
-    pub warnings: Vec<String>,
+    /// Why it is not to be taken at its face value.
+    pub warnings: Vec<PointWarning>,
+}
+
+impl Point {
+    /// The names of its warnings: `not-settled`, `steal-on-base`.
+    #[must_use]
+    pub fn warning_names(&self) -> Vec<String> {
+        self.warnings.iter().map(ToString::to_string).collect()
+    }
 }
 
 /// The points of one step on systems of one kind.

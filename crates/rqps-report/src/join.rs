@@ -24,6 +24,7 @@ pub(crate) use conditions::{
     Work, by_value, condition, host_name, of as conditions_of, suite_of, work, work_of,
 };
 
+use crate::analysis::SystemPair;
 use rqps_text::words::list;
 
 /// Several runs as one, and what is known of each.
@@ -152,9 +153,9 @@ impl Joined {
 
     /// How a step's conditions on a system differ from those on another of another run, in words;
     /// empty where nothing that is known does.
-    pub(crate) fn unlike(&self, step: &RunStep, base: usize, system: usize) -> Vec<String> {
-        let (Some(&of_base), Some(&own)) = (self.origins.get(base), self.origins.get(system))
-        else {
+    pub(crate) fn unlike(&self, step: &RunStep, pair: SystemPair) -> Vec<String> {
+        let origin = |system: usize| self.origins.get(system);
+        let (Some(&of_base), Some(&own)) = (origin(pair.base), origin(pair.candidate)) else {
             return Vec::new();
         };
         let mut words: Vec<String> = self

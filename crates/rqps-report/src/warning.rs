@@ -393,6 +393,18 @@ pub fn in_scope(warning: &Warning) -> String {
 /// Columns that a warning of the run is given: a server's last words may be many.
 const MAX_COLUMNS: usize = 1000;
 
+/// Lines as one: a semicolon between them, but behind a colon.
+fn lines_as_one(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        if !out.is_empty() {
+            out.push_str(if out.ends_with(':') { " " } else { "; " });
+        }
+        out.push_str(line.trim());
+    }
+    out
+}
+
 /// What happened on the way: when, to which system, what.
 pub(crate) fn happened(run: &Run) -> Vec<String> {
     let sentence = |warning: &Warning| {
@@ -401,9 +413,7 @@ pub(crate) fn happened(run: &Run) -> Vec<String> {
             format!("{}: ", one_line(system.spec.label.as_str()))
         });
         let at = warning.at_unix_ms.map_or_else(String::new, |at| format!("{}, ", utc(at)));
-        // A log stands below what happened.
-        let text = in_scope(warning).replace("\nthe end of its log:", "; the end of its log:");
-        format!("{at}{of}{}", clip(&text, MAX_COLUMNS))
+        format!("{at}{of}{}", clip(&lines_as_one(&in_scope(warning)), MAX_COLUMNS))
     };
     run.warnings.iter().map(sentence).collect()
 }

@@ -268,9 +268,8 @@ fn ask(
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
 
-    use rqps_model::{Engine, Label, SystemSource, SystemSpec, Transport, Variant};
+    use rqps_model::{Label, SystemSource, SystemSpec};
 
     use super::*;
 
@@ -288,24 +287,12 @@ mod tests {
     #[test]
     fn a_system_that_was_not_asked_in_advance_is_judged_when_it_is_up() {
         let system = |label: &str, version: &str| RunSystem {
-            spec: SystemSpec {
-                label: Label(label.to_owned()),
-                dbms: Dbms::Mysql,
-                source: SystemSource::Builtin,
-                engine: Engine::Innodb,
-                config: "small".to_owned(),
-                options: BTreeMap::new(),
-                transport: Transport::Socket,
-                variant: Variant::default(),
-            },
-            version: None,
             version_text: version.to_owned(),
-            origin: String::new(),
-            settings: BTreeMap::new(),
-            session: BTreeMap::new(),
-            process: BTreeMap::new(),
-            build: BTreeMap::new(),
-            origins: BTreeMap::new(),
+            ..RunSystem::new(SystemSpec::new(
+                Label(label.to_owned()),
+                Dbms::Mysql,
+                SystemSource::Builtin,
+            ))
         };
         let (a, b) = (system("a", "8.0.33"), system("b", "8.4.5"));
         let unknown = system("b", "");

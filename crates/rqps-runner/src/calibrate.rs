@@ -173,7 +173,8 @@ fn look_for(
         looks.push(bench.interleaved(step, way, slice_ms, listen)?);
     }
     bench.slow_down(0);
-    Ok(judge::power(step, way.clients, percent, &looks))
+    let hidden = judge::HiddenSlowdown { step, clients: way.clients, percent };
+    Ok(judge::power(&hidden, &looks))
 }
 
 fn described(way: &Way, slice_ms: Option<u32>) -> String {

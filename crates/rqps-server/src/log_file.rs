@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::ops::Range;
 use std::path::Path;
 
 use nix::fcntl::OFlag;
@@ -22,12 +23,12 @@ pub(crate) fn ends(log: &Path, offset: u64) -> String {
     let read = || -> io::Result<String> {
         let (mut file, len) = open(log)?;
         if len.saturating_sub(offset) <= 2 * END_BYTES {
-            return Ok(lossy(&part(&mut file, (offset, len))?));
+            return Ok(lossy(&part(&mut file, offset..len)?));
         }
-        let mut first = part(&mut file, (offset, offset + END_BYTES))?;
+        let mut first = part(&mut file, offset..offset + END_BYTES)?;
         let end = first.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
         first.truncate(end);
-        Ok(lossy(&first) + LEFT_OUT + &last(&mut file, offset, len)?)
+        Ok(lossy(&first) + LEFT_OUT + &last(&mut file, offset..len)?)
     };
     read().unwrap_or_default()
 }
@@ -36,7 +37,7 @@ pub(crate) fn ends(log: &Path, offset: u64) -> String {
 pub(crate) fn end(log: &Path, offset: u64) -> String {
     let read = || -> io::Result<String> {
         let (mut file, len) = open(log)?;
-        last(&mut file, offset, len)
+        last(&mut file, offset..len)
     };
     read().unwrap_or_default()
 }
@@ -59,21 +60,21 @@ fn open(log: &Path) -> io::Result<(File, u64)> {
 }
 
 /// The lines that begin in the last megabyte of the part between two offsets.
-fn last(file: &mut File, from: u64, to: u64) -> io::Result<String> {
-    let cut = to.saturating_sub(END_BYTES);
-    if cut <= from {
-        return Ok(lossy(&part(file, (from, to))?));
+fn last(file: &mut File, offsets: Range<u64>) -> io::Result<String> {
+    let cut = offsets.end.saturating_sub(END_BYTES);
+    if cut <= offsets.start {
+        return Ok(lossy(&part(file, offsets)?));
     }
-    let bytes = part(file, (cut, to))?;
+    let bytes = part(file, cut..offsets.end)?;
     // Without a single end of a line it is the end of one.
     let begin = bytes.iter().position(|&byte| byte == b'\n').map_or(0, |at| at + 1);
     Ok(lossy(&bytes[begin..]))
 }
 
-fn part(file: &mut File, (from, to): (u64, u64)) -> io::Result<Vec<u8>> {
-    file.seek(SeekFrom::Start(from))?;
+fn part(file: &mut File, offsets: Range<u64>) -> io::Result<Vec<u8>> {
+    file.seek(SeekFrom::Start(offsets.start))?;
     let mut bytes = Vec::new();
-    file.take(to.saturating_sub(from)).read_to_end(&mut bytes)?;
+    file.take(offsets.end.saturating_sub(offsets.start)).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

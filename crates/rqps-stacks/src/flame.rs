@@ -60,7 +60,7 @@ pub fn svg(flame: Flame<'_>) -> Markup {
                 svg x=(percent(frame.x_us / total_us * 100.0)) y=(frame.depth * ROW_PX)
                     width=(percent(width)) height=(ROW_PX - 1) {
                     title { (title(&flame, frame)) }
-                    rect class=(class(&flame, frame, largest_us, width, frames.len())) width="100%" height="100%" {}
+                    rect class=(class(&flame, frame, &Scale { largest_us, width_pct: width, n_frames: frames.len() })) width="100%" height="100%" {}
                     @if width >= TEXT_FROM_PCT { text x="3" y="12.5" { (text(&flame, frame)) } }
                 }
             }
@@ -113,9 +113,18 @@ fn title(flame: &Flame<'_>, frame: &Frame) -> String {
     title
 }
 
+/// What a frame is drawn against.
+struct Scale {
+    /// The largest difference of all frames.
+    largest_us: f64,
+    /// The frame's width.
+    width_pct: f64,
+    n_frames: usize,
+}
+
 /// The colour: of one system, by whose code it is; of two, by the inclusive difference, as far as it is
 /// more than sampling alone explains.
-fn class(flame: &Flame<'_>, frame: &Frame, largest_us: f64, width_pct: f64, n: usize) -> String {
+fn class(flame: &Flame<'_>, frame: &Frame, scale: &Scale) -> String {
     if frame.depth == 0 {
         return "z".to_owned();
     }
@@ -129,9 +138,11 @@ fn class(flame: &Flame<'_>, frame: &Frame, largest_us: f64, width_pct: f64, n: u
         };
     }
     let difference_us = frame.all.difference_us();
-    let strength =
-        1 + STRONGER_FROM.iter().filter(|from| difference_us.abs() >= **from * largest_us).count();
-    let mut class = if !frame.all.is_beyond_chance(n) {
+    let strength = 1 + STRONGER_FROM
+        .iter()
+        .filter(|from| difference_us.abs() >= **from * scale.largest_us)
+        .count();
+    let mut class = if !frame.all.is_beyond_chance(scale.n_frames) {
         "z".to_owned()
     } else if difference_us > 0.0 {
         format!("m{strength}")
@@ -140,7 +151,7 @@ fn class(flame: &Flame<'_>, frame: &Frame, largest_us: f64, width_pct: f64, n: u
     };
     match frame.presence {
         // An edge would hide a frame that is no wider than two of them.
-        _ if width_pct < TEXT_FROM_PCT => {}
+        _ if scale.width_pct < TEXT_FROM_PCT => {}
         Presence::Both => {}
         Presence::New => class.push_str(" new"),
         Presence::Vanished => class.push_str(" gone"),

@@ -60,6 +60,9 @@ impl Progress {
                 return;
             }
             (*text).clone_into(&mut self.last_note);
+        } else if let Event::Warning { .. } = event {
+            // A note before a warning may come again behind it.
+            self.last_note.clear();
         }
         if let Some(live) = &self.live {
             live.update(event);

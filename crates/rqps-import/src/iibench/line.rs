@@ -15,11 +15,11 @@ const OF_FIGURE: [Pair; 4] = [
 const OF_INSERTS: [Pair; 3] =
     [Pair::new("wps", "wpi"), Pair::of_mb("wmbps", "wkbpi"), Pair::new("wkbps", "wkbpi")];
 
-/// Two columns of which one cannot be above the other.
+/// Two columns: `least` cannot be above `most`.
 struct Ordered {
     least: &'static str,
     most: &'static str,
-    /// What the other is.
+    /// What `most` is.
     why: &'static str,
     /// What is left out.
     out: &'static [&'static str],

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::line::{self, Flaw};
 use super::step::{StepName, figure_heading};
 use crate::Error;
+use crate::copies::{Duplicate, duplicates};
 use crate::cut::{cut_problem, unended_idx, unended_problem, whole_name};
 use crate::derived::Printed;
 use crate::number::{MAX_GB, parse_quantity};
@@ -85,19 +86,18 @@ impl Table {
     /// Notes on lines of two systems that have the same values.
     pub(super) fn copied_lines(&self) -> Vec<String> {
         let rows: Vec<&Row> = self.groups.iter().flatten().collect();
-        let copies = rows.iter().enumerate().filter_map(|(at, row)| {
-            let n_telling = row.values.iter().filter(|(_, value)| *value > 0.0).count();
-            let is_same = |other: &&&Row| other.tag != row.tag && other.values == row.values;
-            let other = rows[..at].iter().find(is_same).filter(|_| n_telling >= MIN_TELLING)?;
-            Some(format!(
+        let tells = |row: &Row| row.values.iter().filter(|(_, v)| *v > 0.0).count() >= MIN_TELLING;
+        let is_same = |own: &&Row, first: &&Row| first.tag != own.tag && first.values == own.values;
+        let note = |Duplicate { own, first }: Duplicate<'_, &Row>| {
+            format!(
                 "{}: the lines of {} and {} are the same: one of them is a copy, and its figures are those of the \
                  other.",
                 self.file_name(),
-                other.tag,
-                row.tag
-            ))
-        });
-        copies.collect()
+                first.tag,
+                own.tag
+            )
+        };
+        duplicates(&rows, is_same).filter(|found| tells(found.own)).map(note).collect()
     }
 
     /// Reads a table. Lines that contradict themselves are left out.

@@ -7,7 +7,7 @@ use crate::error::TextProblem;
 const SHARE: f64 = 0.1;
 const UNIT: f64 = 1.0;
 
-/// Reports that were left out as means since the boot.
+/// Reports that are means since the boot, and so are no samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BootAgain {
     /// The first of them, from 1, among all reports.

@@ -270,7 +270,7 @@ fn what_some_reports_do_not_tell_is_not_known() {
     assert_eq!(of(&text, None), [None, Some(400.0), Some(500.0)]);
 }
 
-/// Values of the only device, and what is told of it.
+/// Values of the only device, and its problems.
 fn told(text: &str) -> String {
     match parse(text, None).unwrap() {
         Found::Device(d) => {

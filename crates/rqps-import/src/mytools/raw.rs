@@ -49,6 +49,8 @@ struct Told {
     notes: Vec<String>,
     recordings: Vec<Recording>,
     texts: Vec<FileText>,
+    /// Whether a note names a log with other threads than `--clients`.
+    has_other_clients: bool,
 }
 
 /// The systems of a folder: itself, or each of its directories with such files.
@@ -106,7 +108,7 @@ pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
                 let entry = entries.iter().find(is_of_row);
                 let log = entry.and_then(|entry| Some((entry, entry.log.as_ref().ok()?)));
                 let slice = log.map(|(entry, log)| {
-                    entry.note_other_clients(system, options, &mut told.notes);
+                    entry.note_other_clients(system, options, &mut told);
                     slice(system, entry, log, options, &mut told)
                 });
                 cells.push(slice.map(Into::into));
@@ -132,15 +134,16 @@ pub(super) fn read(folder: &Folder, options: &Options) -> Result<Sheet, Error> {
 
 /// By label the DBMS that the commands of its logs name.
 fn drivers(systems: &[SystemDir], by_system: &[Vec<LogEntry>]) -> BTreeMap<String, Dbms> {
-    let of_system = |(system, entries): (&SystemDir, &Vec<LogEntry>)| {
-        let driver = entries.iter().find_map(|entry| dbms(entry.log.as_ref().ok()?))?;
-        Some((system.label.clone(), driver))
-    };
-    systems.iter().zip(by_system).filter_map(of_system).collect()
+    let mut drivers = BTreeMap::new();
+    for (system, entries) in systems.iter().zip(by_system) {
+        let driver = entries.iter().find_map(|entry| dbms(entry.log.as_ref().ok()?));
+        drivers.extend(driver.map(|driver| (system.label.clone(), driver)));
+    }
+    drivers
 }
 
-/// The steps. The order in which they ran is that in which their files were written, as far as that was kept; the
-/// order of names is the same on every host.
+/// The steps, in the order in which their files were written: that is the order in which they ran. Names without a
+/// known time come in the same order on every host.
 fn step_names(by_system: &[Vec<LogEntry>]) -> Vec<FileName> {
     let mut names: Vec<FileName> = Vec::new();
     for entry in by_system.iter().flatten() {
@@ -200,19 +203,20 @@ impl LogEntry {
     }
 
     /// Tells of a name and a log with different numbers of clients.
-    fn note_other_clients(&self, system: &SystemDir, options: &Options, notes: &mut Vec<String>) {
+    fn note_other_clients(&self, system: &SystemDir, options: &Options, told: &mut Told) {
         if let (Some(said), Some(own)) = (options.clients, self.threads())
             && said != own
-            && !notes.iter().any(|note| note.starts_with("--clients "))
+            && !told.has_other_clients
         {
             let log = format!("{}/{}", system.label, self.file);
-            notes.push(clients::said_note(said, own, &log));
+            told.notes.push(clients::said_note(said, own, &log));
+            told.has_other_clients = true;
         }
         if let (None, Some(by_name), Some(by_log)) =
             (options.clients, self.name.clients, self.threads())
             && by_name != by_log
         {
-            notes.push(format!(
+            told.notes.push(format!(
                 "{}/{}: its name says {by_name} clients and its log {by_log}, which is taken.",
                 system.label, self.file
             ));

@@ -36,8 +36,8 @@ const TIME_LIMITS: [&str; 2] = ["time", "max-time"];
 /// Most requests of sysbench before 1.0, where no option says another number.
 const DEFAULT_MAX_REQUESTS: f64 = 10_000.0;
 
-/// From which share of the limit of time on a total time is that of another run. sysbench ends in time but for its last
-/// events, which wait for the server.
+/// A total time below or above these shares of the time limit is that of another run. sysbench ends in time, except
+/// for its last events, which wait for the server.
 const EARLY_FACTOR: f64 = 0.95;
 const LATE_FACTOR: f64 = 1.2;
 

@@ -155,8 +155,8 @@ impl Lines {
         self.take_command(text);
     }
 
-    /// Takes a command that runs sysbench: of a run the last one above it. A line that ends with `\` goes on in the
-    /// next one.
+    /// Takes a command that runs sysbench: of a run the last one above it. A line that ends with `\` continues in
+    /// the next one.
     fn take_command(&mut self, text: &str) {
         let is_open = self.open_command.len() <= MAX_COMMAND && text.ends_with('\\');
         let command = if self.open_command.is_empty() && !is_open {

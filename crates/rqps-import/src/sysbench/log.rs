@@ -141,7 +141,7 @@ fn why_unfinished(lines: &Lines) -> String {
     }
 }
 
-/// Takes out percentiles that report intervals name otherwise: nobody knows of which one the time is.
+/// Takes out percentiles that the report intervals name otherwise: nobody knows which percentile the time is.
 fn take_out_other_percentiles(lines: &mut Lines) -> Vec<Flaw> {
     let Lines { latency, interval_percentiles, .. } = lines;
     let Some(own) = interval_percentiles.first().copied() else { return Vec::new() };

@@ -298,7 +298,7 @@ fn labels_that_the_drivers_of_raw_logs_contradict() {
     assert_eq!(
         told("x.pg174_a"),
         "x.pg174_a/sb.o.scan.range100.pk1.dop8: its command says --db-driver=mysql, and label x.pg174_a is of \
-         another DBMS: see of which system it is."
+         another DBMS: see whose log it is."
     );
     for label in ["x.my8043_a", "x.ma110401_a", "mine"] {
         assert_eq!(told(label), "", "{label}");

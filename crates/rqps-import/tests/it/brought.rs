@@ -108,7 +108,7 @@ fn a_copy_and_a_label_of_another_dbms_are_told() {
         in/b.log is the same log as in/a.log: of pg17.5 oltp_point_select and of pg17.4 oltp_point_select; see which of them it is
         --clients says 8 clients, which are taken, and in/a.log has 4 threads.
         --clients says 8 clients, which are taken, and in/b.log has 4 threads.
-        in/c.log: its command says --db-driver=pgsql, and label my8043 is of another DBMS: see of which system it is
+        in/c.log: its command says --db-driver=pgsql, and label my8043 is of another DBMS: see whose log it is
         --clients says 8 clients, which are taken, and in/c.log has 4 threads."#]].assert_eq(&notes(&run).join("\n"));
     let run = of_logs(&files, &["pg17.4=a.log", "pg17.5=c.log"], None);
     assert_eq!(notes(&run), Vec::<String>::new());

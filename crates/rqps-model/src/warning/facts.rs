@@ -133,8 +133,17 @@ pub struct OfSystem<T> {
 pub struct DifferentCondition {
     /// Its name: `kernel`.
     pub name: String,
-    /// The runs by id, each with its value; empty where a run does not know it.
-    pub values: Vec<(String, Option<String>)>,
+    /// Its value in each run.
+    pub values: Vec<ValueOfRun>,
+}
+
+/// The value of a condition in a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ValueOfRun {
+    /// The run, by its id.
+    pub run: String,
+    /// The value; absent where the run has none, empty where it does not know it.
+    pub value: Option<String>,
 }
 
 /// A check of a step's work that failed.

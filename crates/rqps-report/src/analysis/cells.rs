@@ -22,6 +22,7 @@ use super::observed::{Known, OfSystem};
 use super::origin::Rule;
 use super::per_operation;
 use super::plans;
+use super::system_pair::SystemPair;
 
 /// The cells of one step, one per system of the run, compared with the base; their verdicts are
 /// decided over the whole run ([`super::judge`]).
@@ -68,7 +69,9 @@ pub(super) fn cells(
         if step.info.figure == Figure::AsStated && how == Measured::OtherRuns {
             continue;
         }
-        let Some(pair) = Pair::of(step, observed, (base_idx, idx), how) else {
+        let Some(pair) =
+            Pair::of(step, observed, SystemPair { base: base_idx, candidate: idx }, how)
+        else {
             continue;
         };
         cell.server_rss_ratio = cell

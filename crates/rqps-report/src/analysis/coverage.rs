@@ -16,6 +16,7 @@ use rqps_stats::{DEFAULT_BOUND, paired_ratio, verdict};
 use super::comparison::Comparison;
 use super::estimate::{Measured, Pair};
 use super::observed::{self, OfSlice, OfSystem};
+use super::system_pair::SystemPair;
 use crate::response::{BlockTimes, COMPARED};
 
 /// Simulated runs of a row: standard errors of a coverage of 95% are 0.7% and 0.9%.
@@ -208,7 +209,9 @@ fn covered(n: usize, base: &Pool, candidate: &Pool) -> [f64; N_RATIOS] {
         let (slices, of_candidate) = candidate.draw(n, &mut random);
         let step = step(vec![base_slices, slices]);
         let observed = [of_base, of_candidate];
-        let pair = Pair::of(&step, &observed, (0, 1), Measured::Interleaved).unwrap();
+        let pair =
+            Pair::of(&step, &observed, SystemPair { base: 0, candidate: 1 }, Measured::Interleaved)
+                .unwrap();
         let found = Comparison::of(&pair, pair.rqps().unwrap());
         let first = [Some(found.rqps), found.server_cpu, found.steady].into_iter();
         let all = first.chain(found.responses.iter().map(|ratio| ratio.judged));
@@ -342,7 +345,9 @@ fn judged(n: usize, n_hit: usize, denied: [Denied; 2]) -> (Tally, Tally, f64) {
         });
         without.add(&paired_ratio(&base, &candidate).unwrap(), truth);
         let observed = [OfSystem::of_slices(Vec::new()), OfSystem::of_slices(Vec::new())];
-        let pair = Pair::of(&step, &observed, (0, 1), Measured::Interleaved).unwrap();
+        let pair =
+            Pair::of(&step, &observed, SystemPair { base: 0, candidate: 1 }, Measured::Interleaved)
+                .unwrap();
         with.add(&pair.rqps().unwrap().tested.estimate, truth);
         n_left_out += u32::from(!pair.left_out_blocks().is_empty());
     }

@@ -18,6 +18,7 @@ use rqps_stats::{Tested, ratio_test};
 use super::disturbed::{self, Block};
 use super::observed::{OfSlice, OfSystem};
 use super::pairing::{self, Pairing, ratios};
+use super::system_pair::SystemPair;
 
 /// The figure: the mean over the slices; of blocks of equal work, operations of all over time of all.
 /// Of several starts of the servers, the mean of theirs, with Student's interval over the starts.
@@ -74,11 +75,11 @@ pub(super) struct Pair<'a> {
 }
 
 impl<'a> Pair<'a> {
-    /// The step on systems `base` and `candidate` of the run, by index.
+    /// The step on two systems.
     pub(super) fn of(
         step: &'a RunStep,
         observed: &'a [OfSystem],
-        (base, candidate): (usize, usize),
+        SystemPair { base, candidate }: SystemPair,
         how: Measured,
     ) -> Option<Self> {
         let Pairing { is_interleaved, of_totals } =

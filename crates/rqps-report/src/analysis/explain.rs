@@ -8,6 +8,7 @@ use rqps_model::{Dbms, PlanDifference, Run, RunStep, RunSystem, StepKind, Verdic
 
 use super::estimate::Pair;
 use super::origin::Rule;
+use super::system_pair::SystemPair;
 use super::{Analysis, StepAnalysis};
 use crate::join::host_name;
 use rqps_audit::{Audit, Choice, Explained, Severity, Shown};
@@ -39,7 +40,8 @@ pub(super) struct Around<'r> {
 
 impl<'r> Around<'r> {
     pub(super) fn of(run: &'r Run, rule: Rule<'r>) -> Self {
-        let hints = (0..run.systems.len()).map(|idx| hints(&run.systems, rule.base, idx));
+        let hints = (0..run.systems.len())
+            .map(|idx| hints(&run.systems, SystemPair { base: rule.base, candidate: idx }));
         Self { run, rule, hints: hints.collect() }
     }
 }
@@ -54,7 +56,8 @@ pub(super) fn explain(
     let Around { run, rule, hints } = around;
     let StepAnalysis { step, cells, plans, observed, .. } = analysed;
     for (idx, cell) in cells.iter_mut().enumerate().filter(|(idx, _)| *idx != rule.base) {
-        let pair = Pair::of(step, observed, (rule.base, idx), rule.measured(run, idx));
+        let systems = SystemPair { base: rule.base, candidate: idx };
+        let pair = Pair::of(step, observed, systems, rule.measured(run, idx));
         let (Some(pair), Some(rqps)) = (pair, cell.rqps) else { continue };
         let sides = pair.sides();
         let split = slots(run, step, rule, idx).and_then(|n| Split::of(&sides, n));
@@ -75,7 +78,7 @@ pub(super) fn explain(
             rqps,
             kind: step.info.kind,
             operation: step.info.figure.operation(),
-            is_comparable: is_comparable(&run.systems, rule.base, idx),
+            is_comparable: is_comparable(&run.systems, systems),
             unlike: unlike(rule, idx),
             evidence: &evidence,
         };
@@ -121,13 +124,13 @@ fn unlike(rule: &Rule<'_>, idx: usize) -> Option<&'static str> {
 }
 
 /// Whether the servers' own counters mean the same.
-fn is_comparable(systems: &[RunSystem], base: usize, idx: usize) -> bool {
+fn is_comparable(systems: &[RunSystem], pair: SystemPair) -> bool {
     let of = |at: usize| {
         let spec = &systems.get(at)?.spec;
         let is_mysql = matches!(spec.dbms, Dbms::Mysql | Dbms::Mariadb);
         Some((is_mysql, spec.engine))
     };
-    of(base).is_some_and(|base| Some(base) == of(idx))
+    of(pair.base).is_some_and(|base| Some(base) == of(pair.candidate))
 }
 
 /// The plans whose way to the rows, or whose index, is another one than the base's: `full scan in place of
@@ -146,11 +149,11 @@ fn told(difference: &PlanDifference) -> Vec<String> {
 }
 
 /// How a system's session differs from the base's, and in which settings and builds severely so.
-fn hints(systems: &[RunSystem], base: usize, idx: usize) -> Vec<Explained> {
-    let (Some(of_base), Some(own)) = (systems.get(base), systems.get(idx)) else {
+fn hints(systems: &[RunSystem], pair: SystemPair) -> Vec<Explained> {
+    let (Some(of_base), Some(own)) = (systems.get(pair.base), systems.get(pair.candidate)) else {
         return Vec::new();
     };
-    if base == idx {
+    if pair.base == pair.candidate {
         return Vec::new();
     }
     // Of these two alone: what weighs much between others is nothing to them.

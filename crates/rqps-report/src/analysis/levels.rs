@@ -26,8 +26,14 @@ pub(super) fn of_host(
     let go_together = |a: usize, b: usize| {
         let levels = |idx: usize| all[idx].1.two_levels.as_ref();
         let both = levels(a).zip(levels(b)).filter(|_| rule.are_interleaved(run, a, b));
-        both.and_then(|(of_a, of_b)| correlation(all[a].0, of_a, all[b].0, of_b))
-            .is_some_and(|phi| phi >= TOGETHER)
+        both.and_then(|(of_a, of_b)| {
+            let (a, b) = (
+                WithLevels { system: all[a].0, levels: of_a },
+                WithLevels { system: all[b].0, levels: of_b },
+            );
+            correlation(a, b)
+        })
+        .is_some_and(|phi| phi >= TOGETHER)
     };
     let mut of_host = vec![false; all.len()];
     for a in 0..all.len() {
@@ -41,15 +47,22 @@ pub(super) fn of_host(
     of_host
 }
 
+/// A system with the rates at which its windows lie.
+#[derive(Clone, Copy)]
+struct WithLevels<'a> {
+    system: &'a SystemStep,
+    levels: &'a Levels,
+}
+
 /// The correlation of the levels of two systems over the windows of their common blocks; `None` where one of them is at
 /// one level throughout.
-fn correlation(a: &SystemStep, of_a: &Levels, b: &SystemStep, of_b: &Levels) -> Option<f64> {
+fn correlation(a: WithLevels<'_>, b: WithLevels<'_>) -> Option<f64> {
     let mut n = [[0_u32; 2]; 2];
-    for own in &a.slices {
+    for own in &a.system.slices {
         let partner =
-            b.slices.iter().find(|other| (other.start, other.idx) == (own.start, own.idx));
+            b.system.slices.iter().find(|other| (other.start, other.idx) == (own.start, own.idx));
         let Some(other) = partner else { continue };
-        // Turns are as long on both, so that windows lie in the same order; the last are of less than a turn.
+        // Slices are as long on both, so that windows lie in the same order; the last are of less than a slice.
         let both = own.windows.counts.len().min(other.windows.counts.len());
         for at in 0..both {
             let high = |slice: &Slice, levels: &Levels| {
@@ -58,7 +71,7 @@ fn correlation(a: &SystemStep, of_a: &Levels, b: &SystemStep, of_b: &Levels) -> 
                 let rate = slice::per_second(count, slice.windows.length_ns);
                 usize::from(rate > f64::midpoint(levels.low, levels.high))
             };
-            n[high(own, of_a)][high(other, of_b)] += 1;
+            n[high(own, a.levels)][high(other, b.levels)] += 1;
         }
     }
     let n = n.map(|row| row.map(f64::from));

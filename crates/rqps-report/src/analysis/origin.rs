@@ -5,6 +5,7 @@ use rqps_model::{Run, RunStep, Schedule, WarningKind};
 
 use super::estimate::Measured;
 use super::footnote::{Book, CellWarning};
+use super::system_pair::SystemPair;
 use crate::join::Joined;
 
 /// What cells are compared with.
@@ -49,7 +50,7 @@ impl Rule<'_> {
         book: &mut Book,
     ) -> Option<CellWarning> {
         let joined = self.joined.filter(|joined| !joined.is_one_run(self.base, idx))?;
-        let differences = joined.unlike(step, self.base, idx);
+        let differences = joined.unlike(step, SystemPair { base: self.base, candidate: idx });
         Some(book.warn(match differences.is_empty() {
             true => WarningKind::OtherRun,
             false => WarningKind::UnlikeRun { differences },

@@ -76,8 +76,8 @@ impl StepPlans {
     }
 }
 
-/// The warning of a step with a statement whose query plan varied over the starts of its server; `None` where all
-/// starts are alike, and where a start has the step twice. Of several statements the first one is told.
+/// The warning of a step whose statement had several query plans over the starts of its server. `None` where all
+/// starts have the same plans, and where a start has the step twice. The first such statement counts.
 pub(super) fn over_starts<'a>(
     run: &'a Run,
     step: &RunStep,

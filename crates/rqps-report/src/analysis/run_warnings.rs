@@ -58,20 +58,17 @@ fn altered(analysis: &Analysis<'_>) -> Option<WarningKind> {
 
 /// Steps that did other work than they should have.
 fn failed_checks(analysis: &Analysis<'_>) -> Option<WarningKind> {
-    let cells = analysis
-        .steps
-        .iter()
-        .flat_map(|step| step.cells.iter().enumerate().map(move |(idx, cell)| (step, idx, cell)));
-    let of_cell = |(step, system, cell): (&StepAnalysis<'_>, usize, &Cell)| -> Vec<FailedCheck> {
-        let check = |check: &rqps_model::run::Check| FailedCheck {
-            step: step.title.clone(),
-            system,
-            name: check.name.clone(),
-            found: check.found.clone(),
-        };
-        cell.failed_checks().map(check).collect()
-    };
-    let checks: Vec<FailedCheck> = cells.flat_map(of_cell).collect();
+    let mut checks = Vec::new();
+    for step in &analysis.steps {
+        for (system, cell) in step.cells.iter().enumerate() {
+            checks.extend(cell.failed_checks().map(|check| FailedCheck {
+                step: step.title.clone(),
+                system,
+                name: check.name.clone(),
+                found: check.found.clone(),
+            }));
+        }
+    }
     (!checks.is_empty()).then_some(WarningKind::ChecksFailed { checks })
 }
 
@@ -152,8 +149,8 @@ fn unequal_limits(analysis: &Analysis<'_>) -> Option<WarningKind> {
     (cpus || memory).then_some(WarningKind::UnequalLimits { cpus, memory })
 }
 
-/// Allocators that differ, by what was found in the processes, between systems of which the plan
-/// asked for the same: builds bring their own.
+/// Allocators that were found in the processes and differ although the plan asks for the same: builds bring their
+/// own.
 fn unequal_allocators(analysis: &Analysis<'_>) -> Option<WarningKind> {
     let found = |system: &RunSystem| system.process.get("malloc").cloned();
     let differs = |system: &RunSystem| {

@@ -1,6 +1,6 @@
 //! What confined the servers that rqps started.
 
-use rqps_model::warning::ConfinedBy;
+use rqps_model::warning::{ConfinedBy, OfSystem};
 use rqps_model::{SystemSource, WALL, Wall, WarningKind};
 
 use super::Analysis;
@@ -10,8 +10,8 @@ use super::of_systems::of_systems;
 pub(super) fn not_confined(analysis: &Analysis<'_>) -> Option<WarningKind> {
     let mut reasons: Vec<String> = Vec::new();
     let mut systems = Vec::new();
-    for (system, wall) in found(analysis) {
-        if let Wall::None { why } = wall {
+    for OfSystem { system, fact } in found(analysis) {
+        if let Wall::None { why } = fact {
             systems.push(system);
             if !reasons.contains(&why) {
                 reasons.push(why);
@@ -24,7 +24,8 @@ pub(super) fn not_confined(analysis: &Analysis<'_>) -> Option<WarningKind> {
 /// What confined the others.
 pub(super) fn confined(analysis: &Analysis<'_>) -> Option<WarningKind> {
     let mut walls: Vec<ConfinedBy> = Vec::new();
-    for (system, wall) in found(analysis).into_iter().filter(|(_, wall)| wall.holds()) {
+    let holds = |found: &OfSystem<Wall>| found.fact.holds();
+    for OfSystem { system, fact: wall } in found(analysis).into_iter().filter(holds) {
         match walls.iter_mut().find(|other| other.wall == wall) {
             Some(other) => other.systems.push(system),
             None => walls.push(ConfinedBy { wall, systems: vec![system] }),
@@ -38,8 +39,6 @@ pub(super) fn confined(analysis: &Analysis<'_>) -> Option<WarningKind> {
 }
 
 /// The systems whose server says what confined it.
-fn found(analysis: &Analysis<'_>) -> Vec<(usize, Wall)> {
-    let all =
-        of_systems(&analysis.run.systems, |system| system.process.get(WALL)?.parse::<Wall>().ok());
-    all.into_iter().map(|found| (found.system, found.fact)).collect()
+fn found(analysis: &Analysis<'_>) -> Vec<OfSystem<Wall>> {
+    of_systems(&analysis.run.systems, |system| system.process.get(WALL)?.parse().ok())
 }

@@ -8,17 +8,17 @@ use super::{Analysis, StepAnalysis};
 
 /// The median half-width of the intervals of rQPS, by kind of step.
 pub(crate) fn half_widths(analysis: &Analysis<'_>) -> Option<WarningKind> {
-    let kinds: [(StepClass, &[StepKind]); 3] = [
-        (StepClass::Reads, &[StepKind::Read]),
-        (StepClass::Writes, &[StepKind::Write, StepKind::Insert]),
-        (StepClass::Others, &[StepKind::Mixed, StepKind::Index]),
-    ];
-    let of_kind = |(kind, kinds): (StepClass, &[StepKind])| {
+    let median_of = |kind: StepClass, kinds: &[StepKind]| {
         let is_of_kind = |step: &&StepAnalysis<'_>| kinds.contains(&step.step.info.kind);
         let cells = analysis.steps.iter().filter(is_of_kind).flat_map(|step| &step.cells);
         let widths = cells.filter_map(|cell| cell.comparable_rqps()?.half_width()).collect();
         Some(HalfWidth { kind, median: median(widths)? })
     };
-    let medians: Vec<HalfWidth> = kinds.into_iter().filter_map(of_kind).collect();
+    let medians = [
+        median_of(StepClass::Reads, &[StepKind::Read]),
+        median_of(StepClass::Writes, &[StepKind::Write, StepKind::Insert]),
+        median_of(StepClass::Others, &[StepKind::Mixed, StepKind::Index]),
+    ];
+    let medians: Vec<HalfWidth> = medians.into_iter().flatten().collect();
     (!medians.is_empty()).then_some(WarningKind::HalfWidths { medians })
 }

@@ -8,7 +8,7 @@ use crate::analysis::{Cell, StepAnalysis};
 use crate::json::{EstimateJson, estimate};
 use crate::warning::InWords;
 
-/// Version of the format: a new number when a field goes or changes its meaning.
+/// Version of the format. From the first release on, a field that goes or changes its meaning makes a new number.
 const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]

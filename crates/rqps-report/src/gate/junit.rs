@@ -84,11 +84,11 @@ fn of_the_run(name: &str, message: &str) -> String {
 /// A step of a candidate, with its warnings whatever came out.
 fn test(gate: &Gate<'_>, judged: &Judged, step: &StepAnalysis<'_>, cell: &Cell) -> String {
     let analysis = gate.analysis;
-    let marks = warnings::facts(analysis, step, cell);
+    let facts = warnings::facts(analysis, step, cell);
     let mut body = result(gate, &judged.outcome, cell)
         .map_or_else(String::new, |result| format!("      {result}\n"));
-    if !marks.is_empty() {
-        body.push_str(&format!("      <system-out>{}</system-out>\n", escaped_lines(&marks)));
+    if !facts.is_empty() {
+        body.push_str(&format!("      <system-out>{}</system-out>\n", escaped_lines(&facts)));
     }
     let head = format!(
         "    <testcase classname=\"{}\" name=\"{}\" time=\"{:.3}\"",

@@ -78,7 +78,7 @@ fn row(series: &Series, at: usize) -> [String; COLUMNS.len()] {
         point.starts.to_string(),
         words(&point.surroundings.schedule),
         words(&point.surroundings.kernel),
-        words(&point.warnings.join(" ")),
+        words(&point.warning_names().join(" ")),
         number(change.map(|c| c.size.point).filter(|point| point.is_finite())),
         change_low,
         change_high,

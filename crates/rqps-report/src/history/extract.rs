@@ -8,7 +8,8 @@ use rqps_stats::change_point::Uncertainty;
 
 use super::member::{Member, version_of};
 use super::step_key::{StepKey, key};
-use super::{Choice, Point, SEQUENTIAL, Surroundings, copies};
+use super::{Choice, Point, PointWarning, Surroundings, copies};
+use crate::analysis::SystemPair;
 use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::gate::{Unfit, without_ratio};
 use crate::join::{Work, work, work_of};
@@ -40,7 +41,7 @@ pub(super) struct Extract {
     /// Starts of the servers that it rests on.
     pub(super) starts: u32,
     /// Short names of its footnotes and, of a ratio, of the base's.
-    pub(super) warnings: Vec<String>,
+    pub(super) warnings: Vec<PointWarning>,
 }
 
 /// What a step was measured under.
@@ -191,7 +192,7 @@ fn values(run: &mut Run, base: Option<usize>) -> Values {
         let extracts = (0..step.cells.len()).map(|idx| {
             let is_done = step.step.systems.get(idx).is_some_and(is_done);
             is_done.then(|| match base {
-                Some(base) => ratio(&analysis, step, base, idx),
+                Some(base) => ratio(&analysis, step, SystemPair { base, candidate: idx }),
                 None if step.step.info.figure == Figure::AsStated => {
                     let own = figure(&analysis, &step.cells[idx]);
                     Extract { value: Err(NO_UNIT.to_owned()), ..own }
@@ -206,13 +207,13 @@ fn values(run: &mut Run, base: Option<usize>) -> Values {
 }
 
 /// A system against the base, whose warnings are the ratio's as well.
-fn ratio(analysis: &Analysis<'_>, step: &StepAnalysis<'_>, base_idx: usize, idx: usize) -> Extract {
-    let (base, cell) = (&step.cells[base_idx], &step.cells[idx]);
-    let mut warnings = keys(cell);
-    if base_idx != idx {
-        warnings.extend(keys(base).iter().map(|key| format!("{key}-on-base")));
+fn ratio(analysis: &Analysis<'_>, step: &StepAnalysis<'_>, pair: SystemPair) -> Extract {
+    let (base, cell) = (&step.cells[pair.base], &step.cells[pair.candidate]);
+    let mut warnings = own_warnings(cell);
+    if pair.base != pair.candidate {
+        warnings.extend(kinds(base).into_iter().map(PointWarning::OnBase));
         if analysis.run.imported.is_none() && !analysis.run.schedule.is_interleaved() {
-            warnings.push(SEQUENTIAL.to_owned());
+            warnings.push(PointWarning::Sequential);
         }
     }
     let because = || match Unfit::of(base).or_else(|| Unfit::of(cell)) {
@@ -244,7 +245,7 @@ fn figure(analysis: &Analysis<'_>, cell: &Cell) -> Extract {
         value: cell.figure.filter(|figure| is_fit && is_usable(figure, cell)).ok_or_else(because),
         uncertainty: cell.figure.and_then(|figure| Uncertainty::of_figure(&figure)),
         starts: analysis.n_starts,
-        warnings: keys(cell),
+        warnings: own_warnings(cell),
     }
 }
 
@@ -253,14 +254,17 @@ fn is_usable(value: &Estimate, cell: &Cell) -> bool {
     value.point.is_finite() && (value.point > 0.0 || cell.is_stated && value.point == 0.0)
 }
 
-/// The short names of a cell's footnotes, each once.
-fn keys(cell: &Cell) -> Vec<String> {
-    let mut keys: Vec<String> = Vec::new();
-    for warning in &cell.warnings {
-        let key = warning.kind.key().to_owned();
-        if !keys.contains(&key) {
-            keys.push(key);
+/// The kinds of a cell's warnings, each once.
+fn kinds(cell: &Cell) -> Vec<&'static str> {
+    let mut kinds = Vec::new();
+    for kind in cell.warnings.iter().map(|warning| warning.kind.key()) {
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
         }
     }
-    keys
+    kinds
+}
+
+fn own_warnings(cell: &Cell) -> Vec<PointWarning> {
+    kinds(cell).into_iter().map(PointWarning::Own).collect()
 }

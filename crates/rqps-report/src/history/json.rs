@@ -6,7 +6,7 @@ use super::{History, Method, SIGNIFICANCE, Scale, Series};
 use crate::json::{EstimateJson, estimate};
 use rqps_text::number;
 
-/// Version of the format: a new number when a field goes or changes its meaning.
+/// Version of the format. From the first release on, a field that goes or changes its meaning makes a new number.
 const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
@@ -47,7 +47,7 @@ struct PointJson<'a> {
     starts: u32,
     schedule: &'a str,
     kernel: &'a str,
-    warnings: &'a [String],
+    warnings: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -117,7 +117,7 @@ fn series(series: &Series) -> SeriesJson<'_> {
                 starts: p.starts,
                 schedule: &p.surroundings.schedule,
                 kernel: &p.surroundings.kernel,
-                warnings: &p.warnings,
+                warnings: p.warning_names(),
             })
             .collect(),
         changes: series

@@ -5,6 +5,7 @@
 
 use rqps_model::{Run, Schedule};
 
+use super::point_warning::PointWarning;
 use crate::join::host_name;
 use rqps_text::number::{bytes, count, kb};
 use rqps_text::words::{clip, list};
@@ -76,9 +77,9 @@ impl Surroundings {
             .map(|((name, own), (_, other))| (name, [own, other]))
     }
 
-    /// Short names of what is not as in `latest`, as warnings: `other-kernel`.
-    pub(super) fn warnings(&self, latest: &Self) -> Vec<String> {
-        self.unlike(latest).map(|(name, _)| format!("other-{name}")).collect()
+    /// The conditions that are not those of the latest point.
+    pub(super) fn warnings(&self, latest: &Self) -> Vec<PointWarning> {
+        self.unlike(latest).map(|(name, _)| PointWarning::OtherCondition(name)).collect()
     }
 
     /// What another point was measured under, as against these, in words: `kernel (6.8.0, then 6.9.1)`.

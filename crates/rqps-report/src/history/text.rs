@@ -116,7 +116,7 @@ fn grid(series: &Series) -> Grid {
             plain(&point.server),
             plain(if is_ambiguous(series, at) { labels[at].clone() } else { String::new() }),
             plain(&runs[at]),
-            plain(clip(&point.warnings.join(" "), NAME_COLUMNS)),
+            plain(clip(&point.warning_names().join(" "), NAME_COLUMNS)),
         ]);
     }
     grid

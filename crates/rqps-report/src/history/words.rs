@@ -3,7 +3,7 @@
 use rqps_model::Estimate;
 use rqps_stats::change_point::{START_DF, START_SD};
 
-use super::{History, Method, Order, Point, SEQUENTIAL, Scale, Series};
+use super::{History, Method, Order, Point, PointWarning, Scale, Series};
 use rqps_text::number::{self, utc};
 
 /// Points without intervals below which the permutation test finds next to nothing.
@@ -44,7 +44,7 @@ fn holds_the_host(series: &Series, at: usize) -> bool {
 }
 
 fn is_sequential(point: &Point) -> bool {
-    point.warnings.iter().any(|mark| mark == SEQUENTIAL)
+    point.warnings.contains(&PointWarning::Sequential)
 }
 
 /// `slower 8% [6, 10]`, for tables and charts.
@@ -117,7 +117,8 @@ pub(super) fn certainty(history: &History) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if points().any(|point| point.warnings.iter().any(|mark| mark.starts_with("other-"))) {
+    let is_other = |warning: &PointWarning| matches!(warning, PointWarning::OtherCondition(_));
+    if points().any(|point| point.warnings.iter().any(is_other)) {
         out.push(
             "Points marked other-kernel and so on were measured under other conditions than the \
              latest; a change between points that differ in them says so and may be theirs."

@@ -60,9 +60,10 @@ fn charts(analysis: &Analysis<'_>) -> Markup {
                     symbol #band overflow="visible" { (band(analysis, scale)) }
                 }
                 @for group in GROUPS {
-                    @let steps: Vec<(usize, &StepAnalysis<'_>)> = analysis
+                    @let steps: Vec<NumberedStep<'_>> = analysis
                         .steps.iter().enumerate()
-                        .filter(|(_, s)| s.group() == group && has_ratio(s)).collect();
+                        .filter(|(_, s)| s.group() == group && has_ratio(s))
+                        .map(|(at, step)| NumberedStep { at, step }).collect();
                     @if !steps.is_empty() && is_many {
                         (lanes::figure(analysis, scale, group, &steps, &candidates))
                     } @else if !steps.is_empty() {
@@ -70,9 +71,7 @@ fn charts(analysis: &Analysis<'_>) -> Markup {
                             figcaption { (group.title()) }
                             (axis(scale))
                             ul.rows {
-                                @for &(at, step) in &steps {
-                                    (row(analysis, scale, at, step, &candidates))
-                                }
+                                @for step in &steps { (row(analysis, scale, *step, &candidates)) }
                             }
                         }
                     }
@@ -126,43 +125,55 @@ fn band(analysis: &Analysis<'_>, scale: Scale) -> Markup {
     }
 }
 
+/// A step, and its place among all steps of the report.
+#[derive(Clone, Copy)]
+struct NumberedStep<'a> {
+    at: usize,
+    step: &'a StepAnalysis<'a>,
+}
+
 fn row(
     analysis: &Analysis<'_>,
     scale: Scale,
-    at: usize,
-    step: &StepAnalysis<'_>,
+    step: NumberedStep<'_>,
     candidates: &[usize],
 ) -> Markup {
-    let cells: Vec<&Cell> = candidates.iter().filter_map(|&idx| step.cells.get(idx)).collect();
+    let cells: Vec<&Cell> = candidates.iter().filter_map(|&idx| step.step.cells.get(idx)).collect();
     let drawn = |lane: usize, ratio: &Estimate, colour: &str| {
         whisker(scale, ratio, (lane, middle(lane)), colour)
     };
     let values = html! { @for cell in &cells { span.value { (value(analysis, cell)) } } };
-    framed(at, step, &cells, &html! {}, &values, &drawn)
+    Row { step, cells: &cells, names: html! {}, values }.framed(&drawn)
 }
 
-/// The row of a step: its name, what stands before and behind the drawing, and in the drawing what `drawn` makes of
-/// each lane's ratio and colour.
-fn framed(
-    at: usize,
-    step: &StepAnalysis<'_>,
-    cells: &[&Cell],
-    names: &Markup,
-    values: &Markup,
-    drawn: &dyn Fn(usize, &Estimate, &str) -> Markup,
-) -> Markup {
-    html! {
-        li class=(filter::classes(step).trim_start()) data-step=(at) data-group=(step.group().title())
-            data-effect=[effect(cells)] {
-            a.name href={ "#step-" (at) } { (outside(&step.title)) }
-            (names)
-            svg.plot width="100%" height=(height(cells.len())) aria-hidden="true" {
-                use href="#band" width="100%" height="100%" {}
-                @for (lane, cell) in cells.iter().enumerate() {
-                    @if let Some(ratio) = &cell.rqps { (drawn(lane, ratio, colour(cell))) }
+/// The row of a step.
+struct Row<'a> {
+    step: NumberedStep<'a>,
+    /// One per lane.
+    cells: &'a [&'a Cell],
+    /// What stands before the drawing.
+    names: Markup,
+    /// What stands behind it.
+    values: Markup,
+}
+
+impl Row<'_> {
+    /// The row, with what `drawn` makes of each lane's ratio and colour.
+    fn framed(&self, drawn: &dyn Fn(usize, &Estimate, &str) -> Markup) -> Markup {
+        let Self { step: NumberedStep { at, step }, cells, names, values } = self;
+        html! {
+            li class=(filter::classes(step).trim_start()) data-step=(at) data-group=(step.group().title())
+                data-effect=[effect(cells)] {
+                a.name href={ "#step-" (at) } { (outside(&step.title)) }
+                (names)
+                svg.plot width="100%" height=(height(cells.len())) aria-hidden="true" {
+                    use href="#band" width="100%" height="100%" {}
+                    @for (lane, cell) in cells.iter().enumerate() {
+                        @if let Some(ratio) = &cell.rqps { (drawn(lane, ratio, colour(cell))) }
+                    }
                 }
+                span.values { (values) }
             }
-            span.values { (values) }
         }
     }
 }

@@ -108,7 +108,7 @@ fn table(series: &Series) -> Markup {
                     th scope="col" { "Server" } th.num scope="col" { (one_line(&unit(series))) }
                     th scope="col" { "95% interval" } th scope="col" { "Change" }
                     th scope="col" { "System" } th scope="col" { "Started" }
-                    th scope="col" { "Run" } th scope="col" { "Caution" }
+                    th scope="col" { "Run" } th scope="col" { "Warnings" }
                 } }
                 tbody {
                     @for (at, point) in series.points.iter().enumerate() {
@@ -122,7 +122,7 @@ fn table(series: &Series) -> Markup {
                             td { (outside(&point.label)) }
                             td { (number::utc(point.started_unix_ms)) }
                             td { (outside(&point.run_id)) }
-                            td { (point.warnings.join(", ")) }
+                            td { (point.warning_names().join(", ")) }
                         }
                     }
                 }

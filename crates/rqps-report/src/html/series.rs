@@ -236,7 +236,11 @@ fn cuts(n_slices: usize, lane: f64) -> String {
 /// their points.
 fn paths(slices: &[Vec<f64>], lane: f64, longest: usize, max: f64) -> String {
     let places = slices.iter().enumerate();
-    places.map(|(at, points)| path(points, lane * at as f64, lane, longest, max)).collect()
+    places
+        .map(|(at, points)| {
+            path(points, Lane { left: lane * at as f64, width: lane }, longest, max)
+        })
+        .collect()
 }
 
 /// How far neighbouring points of a lane are apart.
@@ -256,13 +260,19 @@ fn band(
     (format!("{:.0}", edge(from)), format!("{:.0}", (edge(to) - edge(from)).max(1.0)))
 }
 
+/// Where a system's line is drawn.
+struct Lane {
+    left: f64,
+    width: f64,
+}
+
 /// A line as a path whose points are told by their distance from the one before: a third shorter.
-fn path(points: &[f64], left: f64, lane: f64, longest: usize, max: f64) -> String {
-    let step = spacing(lane, longest);
+fn path(points: &[f64], Lane { left, width }: Lane, longest: usize, max: f64) -> String {
+    let step = spacing(width, longest);
     let mut out = String::new();
     let mut before = (0.0, 0.0);
     for (i, rate) in points.iter().enumerate() {
-        let to = ((left + lane * 0.01 + step * i as f64).round(), height(*rate, max).round());
+        let to = ((left + width * 0.01 + step * i as f64).round(), height(*rate, max).round());
         let by = (to.0 - before.0, to.1 - before.1);
         match i {
             0 => out.push_str(&format!("M{} {}", by.0, by.1)),

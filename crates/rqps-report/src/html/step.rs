@@ -179,7 +179,7 @@ fn failures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
 fn warnings(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
     html! {
         @if step.cells.iter().any(|c| !c.warnings.is_empty()) {
-            ul.marks {
+            ul.warnings {
                 @for (idx, cell) in step.cells.iter().enumerate() {
                     @for own in &cell.warnings {
                         @let detail = warning::detail(own);

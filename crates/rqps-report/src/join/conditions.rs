@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rqps_model::warning::DifferentCondition;
+use rqps_model::warning::{DifferentCondition, ValueOfRun};
 use rqps_model::{Host, Run};
 
 use super::Source;
@@ -68,7 +68,8 @@ impl Condition {
     /// The condition with the runs' ids.
     pub(crate) fn with_runs(&self, sources: &[Source]) -> DifferentCondition {
         let ids = sources.iter().map(|source| source.id.clone());
-        let values = ids.zip(self.values.iter().cloned()).collect();
+        let values = ids.zip(self.values.iter().cloned());
+        let values = values.map(|(run, value)| ValueOfRun { run, value }).collect();
         DifferentCondition { name: self.name.clone(), values }
     }
 
@@ -110,7 +111,9 @@ pub(crate) fn by_value<'a>(values: impl Iterator<Item = (&'a str, &'a str)>) -> 
 
 /// `kernel 6.8.0 in 20261121-203015-demo, 6.9.1 in 20261122-080000-demo`; runs with one value share it.
 pub(crate) fn condition(DifferentCondition { name, values }: &DifferentCondition) -> String {
-    let values = values.iter().map(|(id, value)| (value.as_deref().unwrap_or("none"), id.as_str()));
+    let values = values
+        .iter()
+        .map(|of_run| (of_run.value.as_deref().unwrap_or("none"), of_run.run.as_str()));
     format!("{name} {}", by_value(values))
 }
 

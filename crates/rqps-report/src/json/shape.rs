@@ -18,7 +18,7 @@ use super::plans::{PlanDifferenceJson, PlanJson};
 use super::stacks::StacksJson;
 use rqps_audit::sheet::ExplainedJson;
 
-/// Version of the format: a new number when a field goes or changes its meaning.
+/// Version of the format. From the first release on, a field that goes or changes its meaning makes a new number.
 pub(super) const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]

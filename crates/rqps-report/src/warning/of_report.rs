@@ -138,7 +138,7 @@ fn of_report(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
         WarningKind::StartedOnce { was_resumed } => {
             let again = if *was_resumed { ", and again when the run was resumed" } else { "" };
             format!(
-                "Each server was started once{again}; another start draws another memory layout, which \
+                "Each server was started once{again}. Another start draws another memory layout, which \
                  alone can move a figure by 1 to 2%."
             )
         }

@@ -419,7 +419,7 @@ fn what_names_a_system_is_taken_as_the_base() {
 fn what_happened_to_either_run_is_told_with_its_own_systems() {
     let mut runs = two();
     let warning = |scope, kind| Warning { at_unix_ms: Some(5_000), scope, kind };
-    let reason = "killed\nthe end of its log".to_owned();
+    let reason = "killed\nthe end of its log:\nready".to_owned();
     let fault = ServerFault { n: 1, n_tolerated: 3, reason };
     runs[0].warnings.push(warning(Scope::System(1), WarningKind::ServerFailed { fault }));
     let ended = WarningKind::RunEnded { reason: "full".to_owned() };
@@ -431,8 +431,8 @@ fn what_happened_to_either_run_is_told_with_its_own_systems() {
     let labels = [1, 2].map(|idx| analysis.label(idx));
     let told = [
         format!(
-            "1970-01-01 00:00:05 UTC, {}: its server failed (1 of at most 3 times) and is started again: killed the \
-             end of its log",
+            "1970-01-01 00:00:05 UTC, {}: its server failed (1 of at most 3 times) and is started again: killed; the \
+             end of its log: ready",
             labels[0]
         ),
         format!(

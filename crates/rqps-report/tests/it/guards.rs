@@ -498,7 +498,7 @@ fn of_a_host_that_is_disturbed_for_long_nothing_is_left_out() {
     assert_eq!((of_starts(4..6), of_starts(4..7)), (14, 16));
 }
 
-/// An imported log may have several flaws: they share a footnote, and each is told.
+/// An imported log may have several flaws: they share a footnote, which names all.
 #[test]
 fn warnings_of_one_kind_are_all_told_and_share_a_letter() {
     let mut run = update(&[0.01, -0.01, 0.01, -0.01, 0.01, -0.01]);

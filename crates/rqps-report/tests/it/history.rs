@@ -326,8 +326,11 @@ fn a_change_with_another_kernel_or_schedule_says_so() {
         let by_time = Choice { order: Some(Order::Time), ..choice() };
         let history = History::of(runs, by_time).unwrap();
         assert_eq!(history.series[0].points.len(), 8, "{:?}", history.left_out);
-        let marks =
-            history.series[0].points.iter().map(|p| p.warnings.join(" ")).collect::<Vec<_>>();
+        let marks = history.series[0]
+            .points
+            .iter()
+            .map(|p| p.warning_names().join(" "))
+            .collect::<Vec<_>>();
         (history.sentences()[0].to_owned(), marks)
     };
     let (calm, marks) = said(&|_| {});
@@ -399,7 +402,7 @@ fn warnings_with_the_base_are_those_of_the_point() {
         .points
         .iter()
         .filter(|point| !point.warnings.is_empty())
-        .map(|point| (point.server.as_str(), point.warnings.join(" ")))
+        .map(|point| (point.server.as_str(), point.warning_names().join(" ")))
         .collect();
     let wanted = [("MariaDB 10.1.23", "swapped"), ("MariaDB 10.11.4", "swapped-on-base")];
     assert_eq!(marked, wanted.map(|(server, mark)| (server, mark.to_owned())));

@@ -154,8 +154,18 @@ fn geometric_mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     Some((logs.iter().sum::<f64>() / logs.len() as f64).exp())
 }
 
+/// An injected slowdown that is looked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HiddenSlowdown<'a> {
+    pub(super) step: &'a str,
+    pub(super) clients: u32,
+    /// 0 for none.
+    pub(super) percent: u32,
+}
+
 /// How often an injected slowdown was found, and called so; `None` when nothing was measured.
-pub(super) fn power(step: &str, clients: u32, percent: u32, looks: &[Sides]) -> Option<Power> {
+pub(super) fn power(hidden: &HiddenSlowdown<'_>, looks: &[Sides]) -> Option<Power> {
+    let HiddenSlowdown { step, clients, percent } = *hidden;
     let (mut n_found, mut n_judged, mut n_judged_at_half) = (0, 0, 0);
     let mut logs = Vec::new();
     for [base, other] in looks {

@@ -37,13 +37,12 @@ pub(crate) fn check(plan: &Plan, steps: &[PlannedStep]) -> Result<()> {
     let can_be_shorter = most_ms >= u128::from(*SLICE_MS.start());
     let longer = if budget_ms.is_some() { "a budget" } else { "slices and seconds" };
     bail!(
-        "precision = \"{}%\": {} is measured for {} s in slices of {slice_ms} ms, which makes {} blocks at \
-         most, and no width is believed before {least}; write {}{longer} of {} s or more, or leave \
-         precision out",
+        "precision = \"{}%\": {} makes {} blocks at most: it is measured for {} s in slices of {slice_ms} ms. \
+         Precision needs {least} blocks. Write {}{longer} of {} s or more, or leave precision out",
         f64::from(bp) / 100.0,
         planned.info.name,
-        cut.total.as_secs_f64(),
         cut.n_blocks,
+        cut.total.as_secs_f64(),
         if can_be_shorter { shorter } else { String::new() },
         f64::from(least) * f64::from(slice_ms) / 1e3
     );
@@ -152,10 +151,10 @@ mod tests {
     #[test]
     fn a_precision_that_no_step_can_come_to_is_refused() {
         let refused = |schedule: &str| checked(2, schedule).unwrap_err().to_string();
-        expect_test::expect![[r#"precision = "5%": update-index is measured for 10 s in slices of 1000 ms, which makes 10 blocks at most, and no width is believed before 12; write slice = "833ms" or less, or a budget of 12 s or more, or leave precision out"#]]
+        expect_test::expect![[r#"precision = "5%": update-index makes 10 blocks at most: it is measured for 10 s in slices of 1000 ms. Precision needs 12 blocks. Write slice = "833ms" or less, or a budget of 12 s or more, or leave precision out"#]]
             .assert_eq(&refused("slice = '1s'\nbudget = '10s'\nprecision = '5%'"));
         // Each kind of step has its time: the one before it has 20 s.
-        expect_test::expect![[r#"precision = "0.5%": point-query is measured for 4 s in slices of 500 ms, which makes 8 blocks at most, and no width is believed before 12; write slice = "333ms" or less, or slices and seconds of 6 s or more, or leave precision out"#]]
+        expect_test::expect![[r#"precision = "0.5%": point-query makes 8 blocks at most: it is measured for 4 s in slices of 500 ms. Precision needs 12 blocks. Write slice = "333ms" or less, or slices and seconds of 6 s or more, or leave precision out"#]]
             .assert_eq(&refused("slice = '500ms'\nslices = 2\nprecision = '0.5%'"));
         for schedule in [
             "slice = '1s'\nbudget = '12s'\nprecision = '5%'",

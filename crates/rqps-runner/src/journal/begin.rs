@@ -202,21 +202,8 @@ fn created(
     environment: &Environment,
 ) -> Result<(Run, RunLock)> {
     let started_unix_ms = unix_ms();
-    let systems: Vec<RunSystem> = plan
-        .systems
-        .iter()
-        .map(|spec| RunSystem {
-            spec: spec.clone(),
-            version: None,
-            version_text: String::new(),
-            origin: String::new(),
-            settings: std::collections::BTreeMap::new(),
-            session: std::collections::BTreeMap::new(),
-            process: std::collections::BTreeMap::new(),
-            build: std::collections::BTreeMap::new(),
-            origins: std::collections::BTreeMap::new(),
-        })
-        .collect();
+    let systems: Vec<RunSystem> =
+        plan.systems.iter().map(|spec| RunSystem::new(spec.clone())).collect();
     let pending: Vec<RunStep> = steps.iter().map(|s| s.pending(systems.len())).collect();
     let (id, lock) = new_id(started_unix_ms, &plan.name, store)?;
     let run = Run {

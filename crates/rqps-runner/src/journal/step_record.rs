@@ -12,12 +12,18 @@ use crate::engine::precision::Figures;
 use crate::event::Event;
 use crate::journal::Journal;
 
+/// The warnings of every slice of a step on a system.
+pub(crate) struct SystemWarnings {
+    pub(crate) system: SystemIdx,
+    pub(crate) kinds: Vec<WarningKind>,
+}
+
 /// Stores a step's blocks as they end.
 pub(crate) struct StepRecord<'j, 'a> {
     journal: &'j mut Journal<'a>,
     step: StepIdx,
-    /// What every slice of a system is marked with.
-    warnings: Vec<(SystemIdx, Vec<WarningKind>)>,
+    /// The warnings of every slice of a system.
+    warnings: Vec<SystemWarnings>,
     /// Blocks that are stored already and only repeated.
     n_stored: u32,
     /// The figures so far and the half-width at which the step ends.
@@ -29,7 +35,7 @@ impl<'j, 'a> StepRecord<'j, 'a> {
     pub(crate) fn new(
         journal: &'j mut Journal<'a>,
         step: StepIdx,
-        warnings: Vec<(SystemIdx, Vec<WarningKind>)>,
+        warnings: Vec<SystemWarnings>,
     ) -> Self {
         Self { journal, step, warnings, n_stored: 0, precision: None, guards: Guards::new() }
     }
@@ -61,8 +67,8 @@ impl Observer for StepRecord<'_, '_> {
         }
         self.guards.look(&mut block);
         for (system, slice) in &mut block {
-            let of_system = self.warnings.iter().filter(|(other, _)| other == system);
-            slice.warnings.extend(of_system.flat_map(|(_, warnings)| warnings.iter().cloned()));
+            let of_system = self.warnings.iter().filter(|other| other.system == *system);
+            slice.warnings.extend(of_system.flat_map(|other| other.kinds.iter().cloned()));
         }
         if let Some((figures, _)) = &mut self.precision {
             figures.add(&block);

@@ -45,7 +45,7 @@ impl SystemFile {
     }
 
     fn engine(&self, dbms: Dbms) -> Result<Engine, Refusal> {
-        let default = if dbms == Dbms::Postgres { Engine::Heap } else { Engine::Innodb };
+        let default = dbms.default_engine();
         let engine = word(self.engine.as_deref())?.unwrap_or(default);
         if (dbms == Dbms::Postgres) != (engine == Engine::Heap) {
             let known = if dbms == Dbms::Postgres { "heap" } else { "innodb" };

@@ -234,7 +234,7 @@ fn measure_blocks(
     }
     let mut warnings = Vec::new();
     for &m in &attempt.left {
-        warnings.push((members[m].idx(), warnings_of_step(run, journal, members[m].state, step)));
+        warnings.push(warnings_of_step(run, journal, members[m].state, step));
     }
     let seed = run.seed_of(step);
     let mut lanes = Vec::new();

@@ -8,7 +8,7 @@ use crate::journal::Journal;
 use crate::run_context::RunContext;
 use crate::system_state::Member;
 
-/// Settles a server after a step. Work that was left is told, and every slice until the next settling has a warning.
+/// Settles a server after a step. Every slice until the next settling has a warning of the work that is left.
 pub(crate) fn settle(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,

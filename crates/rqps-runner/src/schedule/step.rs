@@ -34,7 +34,7 @@ pub(crate) fn one_step(
     let measured = if planned.of_insert().is_some() {
         insert_step(run, journal, &mut [&mut *member], step, Recording::kept())
     } else if planned.info.kind == StepKind::Load {
-        let warnings = warnings_of_step(run, journal, member.state, step);
+        let warnings = warnings_of_step(run, journal, member.state, step).kinds;
         let loaded = load(run, journal, member, step).and_then(|slice| {
             let slice = Slice { warnings: [warnings, slice.warnings.clone()].concat(), ..slice };
             journal.keep_slice(step, system, slice)
@@ -69,7 +69,7 @@ fn measure(
         return Ok(());
     }
     let attempt = attempt_number(run, member.state, step);
-    let mut record = StepRecord::new(journal, step, vec![(system, warnings)]);
+    let mut record = StepRecord::new(journal, step, vec![warnings]);
     alone(run, member, step, attempt, |blocks| blocks.run(done, &mut record))
 }
 

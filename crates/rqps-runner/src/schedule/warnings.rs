@@ -3,6 +3,7 @@
 use rqps_model::{StepIdx, StepKind, StepOutcome, SystemIdx, WarningKind};
 
 use crate::journal::Journal;
+use crate::journal::step_record::SystemWarnings;
 use crate::run_context::RunContext;
 use crate::system_state::SystemState;
 
@@ -12,7 +13,7 @@ pub(crate) fn warnings_of_step(
     journal: &Journal<'_>,
     state: &mut SystemState,
     step: StepIdx,
-) -> Vec<WarningKind> {
+) -> SystemWarnings {
     let planned = run.step(step);
     state.is_refilled &= !planned.fills();
     state.is_on_kept_data &= !planned.fills();
@@ -28,7 +29,8 @@ pub(crate) fn warnings_of_step(
     let too_late = is_too_late(run, journal, state.idx, step).then_some(WarningKind::WithoutBase);
     let by_restart = run.plan.is_by_restart.then_some(WarningKind::OneAfterTheOther);
     let of_attempt = resumed.into_iter().chain(started_again);
-    of_attempt.chain(unsettled).chain(too_late).chain(by_restart).collect()
+    let kinds = of_attempt.chain(unsettled).chain(too_late).chain(by_restart).collect();
+    SystemWarnings { system: state.idx, kinds }
 }
 
 /// Whether the base has ended an interleaved step that a system is only about to begin: the system had been

@@ -1,5 +1,5 @@
 //! What was broken off left: the data directories of its servers. A run that has not finished goes on with
-//! whole ones; nobody goes on with others, or with those of calibrations, audits and shells.
+//! whole ones; nobody resumes others, or with those of calibrations, audits and shells.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -151,7 +151,7 @@ fn fitted_to(
     };
     let starts = match plan.starts {
         1 => String::new(),
-        n => format!(", on {n} starts of each in an order drawn anew"),
+        n => format!(", on {n} starts of each in a new random order"),
     };
     let sentence = format!(
         "the systems do not fit into memory together (caches of {}, {} MB for {} to each, {} MB for each \
@@ -238,7 +238,7 @@ mod tests {
         let (fits, sentence) = fit(plan.clone(), [700, 700]).unwrap();
         assert_eq!((fits.schedule, fits.starts), (Schedule::Sequential { slices: 6 }, 4));
         assert_eq!(fits.suites, plan.suites);
-        expect_test::expect![[r#"the systems do not fit into memory together (caches of a 700 MB, b 700 MB, 12 MB for 1 connection to each, 400 MB for each server beside them, of 2048 MB): they are measured one after the other, on 4 starts of each in an order drawn anew; smaller caches would let them be interleaved"#]].assert_eq(&sentence.unwrap());
+        expect_test::expect![[r#"the systems do not fit into memory together (caches of a 700 MB, b 700 MB, 12 MB for 1 connection to each, 400 MB for each server beside them, of 2048 MB): they are measured one after the other, on 4 starts of each in a new random order; smaller caches would let them be interleaved"#]].assert_eq(&sentence.unwrap());
         // What is stored says what was carried out, and a plan that asks for more starts has them.
         assert!(fits.to_toml().contains("mode = \"sequential\""));
         let more = Plan { starts: 5, ..plan.clone() };
@@ -259,7 +259,7 @@ mod tests {
         );
         let of_step = fits.schedule.at_most(args.times.read) * fits.starts;
         assert_eq!(of_step, Duration::from_secs(60));
-        expect_test::expect!["the systems do not fit into memory together (caches of a 700 MB, b 700 MB, 12 MB for 1 connection to each, 400 MB for each server beside them, of 2048 MB): they are measured one after the other, on 4 starts of each in an order drawn anew; the budget is 6 slices of 2.5 s on each start; no step ends early: precision is for interleaved systems; smaller caches would let them be interleaved"].assert_eq(&sentence.unwrap());
+        expect_test::expect!["the systems do not fit into memory together (caches of a 700 MB, b 700 MB, 12 MB for 1 connection to each, 400 MB for each server beside them, of 2048 MB): they are measured one after the other, on 4 starts of each in a new random order; the budget is 6 slices of 2.5 s on each start; no step ends early: precision is for interleaved systems; smaller caches would let them be interleaved"].assert_eq(&sentence.unwrap());
         // The budget of a plan with starts is that of each of them.
         let (fits, _) = fit(two("[schedule]\nbudget = '6s'\nstarts = 4\n"), [700, 700]).unwrap();
         let SuiteWork::File { args, .. } = &fits.suites[0].work else { panic!("{fits:?}") };

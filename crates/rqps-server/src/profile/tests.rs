@@ -67,7 +67,7 @@ fn small_is_as_it_should_be_for_each_version() {
 }
 
 fn own_engine(dbms: Dbms) -> Engine {
-    if dbms == Dbms::Postgres { Engine::Heap } else { Engine::Innodb }
+    dbms.default_engine()
 }
 
 /// A gigabyte of tables, for profiles that follow the data.

@@ -1,6 +1,6 @@
 //! Caches of real servers: as large as the profiles ask for, in every version.
 
-use rqps_model::{Dbms, Engine};
+use rqps_model::Dbms;
 use rqps_server::profile::{check_caches, render};
 use rqps_server::{Config, Error, Instance, Setup, Sizing, facts};
 
@@ -36,7 +36,7 @@ fn checked(
 #[ignore = "make test-all: real servers"]
 fn caches_are_as_large_as_profiles_ask_for_in_every_version() {
     for_each_server(|bench, dbms, version| {
-        let engine = if dbms == Dbms::Postgres { Engine::Heap } else { Engine::Innodb };
+        let engine = dbms.default_engine();
         // 1152M and 136M: neither is a multiple of 128M times four instances.
         let sizes = |data_mib: Option<u64>| Sizing {
             memory_bytes: 4608 << 20,

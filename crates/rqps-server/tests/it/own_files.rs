@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rqps_model::{Dbms, Engine};
+use rqps_model::Dbms;
 use rqps_server::trial::{Trial, Walls};
 use rqps_server::{Config, Identity, Instance, wall};
 
@@ -66,7 +66,7 @@ fn live(bench: &Bench, (dbms, version): (Dbms, &str), trial: Trial, place: &Path
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, hostile(dbms, place)).unwrap();
     let base = file.to_str().unwrap();
-    let engine = if dbms == Dbms::Postgres { Engine::Heap } else { Engine::Innodb };
+    let engine = dbms.default_engine();
     let mut setup =
         bench.setup_with(bench.installed(dbms, version), "own", Config::of(base, engine), &[]);
     setup.trial = trial;

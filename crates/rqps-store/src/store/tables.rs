@@ -130,7 +130,7 @@ pub(crate) fn described(connection: &Connection) -> rusqlite::Result<Vec<Describ
         };
         out.push(Described { name, key, columns });
     }
-    // A table of the schema refers to earlier ones only, but for those that a later migration made.
+    // A table of the schema refers to earlier ones only.
     Ok(out)
 }
 

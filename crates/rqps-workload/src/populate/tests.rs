@@ -11,7 +11,7 @@ use crate::fake::Recorder;
 
 fn spec(dbms: Dbms, tables: u32, rows: u64) -> LoadSpec {
     let args = SuiteArgs { tables, rows, ..Size::Tiny.args() };
-    let engine = if dbms == Dbms::Postgres { Engine::Heap } else { Engine::Innodb };
+    let engine = dbms.default_engine();
     LoadSpec::new(&args, dbms, engine, 7)
 }
 

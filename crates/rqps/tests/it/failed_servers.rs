@@ -66,7 +66,7 @@ pub(crate) fn failed(run: &Value) -> Vec<(String, usize, String)> {
     found
 }
 
-/// The warnings of a run, each with its system, but for servers that were slow to stop: the kind, how often it
+/// The warnings of a run, each with its system, except servers that were slow to stop: the kind, how often it
 /// happened, and the reason.
 pub(crate) fn warnings(run: &Value) -> Vec<(Option<u64>, String)> {
     let all = run["warnings"].as_array().map_or(&[][..], Vec::as_slice).iter();

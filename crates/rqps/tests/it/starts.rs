@@ -144,7 +144,7 @@ fn systems_that_do_not_fit_together_are_measured_one_after_the_other() {
     assert_eq!(said.code(), 0, "{}", said.stderr);
     for words in [
         "the systems do not fit into memory together (caches of a ",
-        "one after the other, on 4 starts of each in an order drawn anew",
+        "one after the other, on 4 starts of each in a new random order",
         "; the budget is 2 slices of 0.25 s on each start; no step ends early",
         "start 4 of 4 of the servers",
     ] {

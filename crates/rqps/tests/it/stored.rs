@@ -1,12 +1,9 @@
 //! Runs made by hand and put into a store, so that what commands say of them depends on no clock.
 
-use std::collections::BTreeMap;
-
 use rqps_model::run::SystemStep;
 use rqps_model::{
-    Dbms, Engine, Figure, Group, Host, Label, Placement, Run, RunStatus, RunStep, RunSystem,
-    Schedule, Slice, StepInfo, StepKind, StepOutcome, SystemSource, SystemSpec, Transport, Usage,
-    Variant, Windows,
+    Dbms, Figure, Group, Host, Label, Placement, Run, RunStatus, RunStep, RunSystem, Schedule,
+    Slice, StepInfo, StepKind, StepOutcome, SystemSource, SystemSpec, Usage, Windows,
 };
 use rqps_store::Store;
 
@@ -46,25 +43,12 @@ pub(crate) fn run(day: u32, versions: &[&str], steps: &[(&str, &[u32])]) -> Run 
 
 fn system(version: &str) -> RunSystem {
     let parsed: rqps_model::Version = version.parse().unwrap();
+    let label = Label::of(Dbms::Postgres, &parsed, None, "small");
+    let source = SystemSource::Catalogue { version: parsed.clone(), build: None };
     RunSystem {
-        spec: SystemSpec {
-            label: Label::of(Dbms::Postgres, &parsed, None, "small"),
-            dbms: Dbms::Postgres,
-            source: SystemSource::Catalogue { version: parsed.clone(), build: None },
-            engine: Engine::Heap,
-            config: "small".to_owned(),
-            options: BTreeMap::new(),
-            transport: Transport::Socket,
-            variant: Variant::default(),
-        },
         version: Some(parsed),
         version_text: version.to_owned(),
-        origin: String::new(),
-        settings: BTreeMap::new(),
-        session: BTreeMap::new(),
-        process: BTreeMap::new(),
-        build: BTreeMap::new(),
-        origins: BTreeMap::new(),
+        ..RunSystem::new(SystemSpec::new(label, Dbms::Postgres, source))
     }
 }
 

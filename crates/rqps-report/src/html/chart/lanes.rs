@@ -6,8 +6,8 @@
 use maud::{Markup, html};
 use rqps_model::{Estimate, Group};
 
-use super::{axis, framed, height, middle, pct, value};
-use crate::analysis::{Analysis, Cell, GroupSummary, StepAnalysis};
+use super::{NumberedStep, Row, axis, height, middle, pct, value};
+use crate::analysis::{Analysis, Cell, GroupSummary};
 use crate::dot::dot;
 use crate::html::label::outside;
 use crate::html::scale::Scale;
@@ -26,7 +26,7 @@ pub(super) fn figure(
     analysis: &Analysis<'_>,
     scale: Scale,
     group: Group,
-    steps: &[(usize, &StepAnalysis<'_>)],
+    steps: &[NumberedStep<'_>],
     candidates: &[usize],
 ) -> Markup {
     html! {
@@ -35,7 +35,7 @@ pub(super) fn figure(
             (axis(scale))
             (means(analysis, scale, group, candidates))
             ul.rows {
-                @for &(at, step) in steps { (row(analysis, scale, at, step, candidates)) }
+                @for step in steps { (row(analysis, scale, *step, candidates)) }
             }
         }
     }
@@ -82,18 +82,17 @@ fn means(analysis: &Analysis<'_>, scale: Scale, group: Group, candidates: &[usiz
 fn row(
     analysis: &Analysis<'_>,
     scale: Scale,
-    at: usize,
-    step: &StepAnalysis<'_>,
+    step: NumberedStep<'_>,
     candidates: &[usize],
 ) -> Markup {
-    let cells: Vec<&Cell> = candidates.iter().filter_map(|&idx| step.cells.get(idx)).collect();
+    let cells: Vec<&Cell> = candidates.iter().filter_map(|&idx| step.step.cells.get(idx)).collect();
     let drawn = |lane: usize, ratio: &Estimate, colour: &str| whisker(scale, ratio, lane, colour);
     let values = html! {
         @for (&idx, cell) in candidates.iter().zip(&cells) {
             span.value { (whose(analysis, idx)) (value(analysis, cell)) }
         }
     };
-    framed(at, step, &cells, &names(analysis, candidates), &values, &drawn)
+    Row { step, cells: &cells, names: names(analysis, candidates), values }.framed(&drawn)
 }
 
 /// The names of the lanes for those who see them beside one another; the values have them for those who do not.

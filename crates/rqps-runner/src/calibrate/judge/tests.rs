@@ -127,12 +127,13 @@ fn finds_are_counted_on_the_right_side() {
     let faster: Sides = [slower[1].clone(), slower[0].clone()];
     let a_little: Sides = [side([1000, 1010, 1000, 1010]), side([970, 980, 971, 979])];
     let looks = [slower, faster];
+    let hidden = |percent| HiddenSlowdown { step: "x", clients: 1, percent };
     let counts = |power: Power| (power.n_found, power.n_judged, power.n_judged_at_half);
-    assert_eq!(counts(power("x", 1, 5, &looks).unwrap()), (1, Some(1), Some(1)));
-    let false_finds = power("x", 1, 0, &looks).unwrap();
+    assert_eq!(counts(power(&hidden(5), &looks).unwrap()), (1, Some(1), Some(1)));
+    let false_finds = power(&hidden(0), &looks).unwrap();
     assert_eq!((false_finds.n, (false_finds.ratio.point - 1.0).abs() < 1e-9), (2, true));
     assert_eq!(counts(false_finds), (2, Some(2), None));
     // Beyond chance, and no `slower` at 5%: what a report says of 3% is `same`.
-    let found = power("x", 1, 4, &[a_little.clone(), a_little]).unwrap();
+    let found = power(&hidden(4), &[a_little.clone(), a_little]).unwrap();
     assert_eq!(counts(found), (2, Some(0), Some(2)));
 }

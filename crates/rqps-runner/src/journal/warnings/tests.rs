@@ -1,30 +1,16 @@
 //! What a system was and what it is when it is started again.
 
-use rqps_model::{Dbms, Engine, SystemSource, SystemSpec, Transport, Variant};
+use rqps_model::{Dbms, SystemSource, SystemSpec};
 
 use super::*;
 
 fn system(version: &str, settings: &[(&str, &str)]) -> RunSystem {
     let pairs = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let spec = SystemSpec::new(Label("a".to_owned()), Dbms::Mysql, SystemSource::Builtin);
     RunSystem {
-        spec: SystemSpec {
-            label: Label("a".to_owned()),
-            dbms: Dbms::Mysql,
-            source: SystemSource::Builtin,
-            engine: Engine::Innodb,
-            config: "small".to_owned(),
-            options: BTreeMap::new(),
-            transport: Transport::Socket,
-            variant: Variant::default(),
-        },
-        version: None,
         version_text: version.to_owned(),
-        origin: String::new(),
         settings: pairs.collect(),
-        session: BTreeMap::new(),
-        process: BTreeMap::new(),
-        build: BTreeMap::new(),
-        origins: BTreeMap::new(),
+        ..RunSystem::new(spec)
     }
 }
 

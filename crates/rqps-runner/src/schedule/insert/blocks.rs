@@ -52,7 +52,7 @@ pub(super) fn measure(
     let mut warnings = Vec::new();
     // A load that is done again makes nothing even: what is measured on its tables says so.
     for member in members.iter_mut().filter(|_| is_kept) {
-        warnings.push((member.idx(), warnings_of_step(run, journal, member.state, step)));
+        warnings.push(warnings_of_step(run, journal, member.state, step));
     }
     let mut lanes = Vec::new();
     for member in &*members {

@@ -55,7 +55,7 @@ fn of_member(
     let Some((_, args)) = planned.of_insert() else { bail!("not a step to index") };
     let system = member.idx();
     let schema = run.schema(system, args);
-    let warnings = warnings_of_step(run, journal, member.state, step);
+    let warnings = warnings_of_step(run, journal, member.state, step).kinds;
     let seed = run.seed_of(step);
     let bench = run.bench(&member.up);
     let n_rows = insert_rows_before(&bench, planned, &schema, seed)

@@ -1,0 +1,27 @@
+//! Why a point is not to be taken at its face value.
+
+use std::fmt;
+
+/// A warning of a point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PointWarning {
+    /// A warning of the system's cell, by its kind.
+    Own(&'static str),
+    /// The same of the base's cell.
+    OnBase(&'static str),
+    /// Base and system were measured one after the other.
+    Sequential,
+    /// A condition is not that of the latest point.
+    OtherCondition(&'static str),
+}
+
+impl fmt::Display for PointWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Own(kind) => f.write_str(kind),
+            Self::OnBase(kind) => write!(f, "{kind}-on-base"),
+            Self::Sequential => f.write_str("sequential"),
+            Self::OtherCondition(name) => write!(f, "other-{name}"),
+        }
+    }
+}
