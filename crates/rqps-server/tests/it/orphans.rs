@@ -1,12 +1,12 @@
 //! Nothing outlives rqps, however it ends: a second process starts a server and is killed.
 
 use std::io::{BufRead as _, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rqps_model::{Dbms, Transport};
-use rqps_server::process;
+use rqps_server::{instance, process};
 
 use crate::bench::{Bench, for_each_server, watched};
 
@@ -42,8 +42,11 @@ fn servers_die_with_a_killed_rqps() {
             assert!(start.elapsed() < Duration::from_secs(60), "some of {all:?} are left");
         }
         // What it left on disk is known as ours, and free.
-        rqps_server::instance::clear(&PathBuf::from(dir)).unwrap();
-        let temp = PathBuf::from(dir).ancestors().nth(2).unwrap().to_owned();
+        let (dir, sockets) = dir.split_once(' ').unwrap();
+        let dir = Path::new(dir);
+        instance::clear(dir).unwrap();
+        instance::clear_socket(Path::new(sockets), dir);
+        let temp = dir.ancestors().nth(2).unwrap().to_owned();
         assert!(temp.to_string_lossy().contains("rqps-it"), "{}", temp.display());
         std::fs::remove_dir_all(temp).unwrap();
     });
@@ -64,7 +67,8 @@ fn start_and_wait() {
     });
     server.connect().unwrap();
     assert!(server.is_alive());
-    println!("SERVER {} {}", server.pid(), instance.setup().dir.display());
+    let setup = instance.setup();
+    println!("SERVER {} {} {}", server.pid(), setup.dir.display(), setup.sockets.display());
     loop {
         std::thread::park();
     }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use rqps_server::{Wishes, instance, places};
 use serde_json::Value;
 
 pub(crate) use crate::processes::{parent, processes};
@@ -70,12 +71,16 @@ impl Bench {
 
     /// One in which no data directory is a copy.
     pub(crate) fn that_makes_data() -> Self {
-        Self { makes_data: true, ..Self::new() }
+        let mut bench = Self::new();
+        bench.makes_data = true;
+        bench
     }
 
     /// The same where servers are waited for a twentieth of the usual times: fake ones need no more.
     pub(crate) fn impatient() -> Self {
-        Self { patience: "0.05", ..Self::new() }
+        let mut bench = Self::new();
+        bench.patience = "0.05";
+        bench
     }
 
     pub(crate) fn dir(&self) -> &Path {
@@ -326,6 +331,19 @@ impl Running {
             pipe.read_to_string(&mut stdout).unwrap();
         }
         Said { status, stdout, stderr: std::mem::take(&mut self.stderr) }
+    }
+}
+
+impl Drop for Bench {
+    /// Data of a killed run go with the directory; the sockets of its servers lie elsewhere.
+    fn drop(&mut self) {
+        let data = self.path("rqps-results/data");
+        let wishes = Wishes { cache: &data, data: &data, temp: self.dir() };
+        for dir in fs::read_dir(&data).into_iter().flatten().flatten() {
+            for sockets in places::existing_sockets(&wishes) {
+                instance::clear_socket(&sockets, &dir.path());
+            }
+        }
     }
 }
 
