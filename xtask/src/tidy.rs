@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 use arrows::Files;
 
 /// The crates from top to bottom: each may depend only on those after it.
-const LAYERS: [&str; 20] = [
+const LAYERS: [&str; 21] = [
     "rqps",
     "rqps-serve",
     "rqps-import",
@@ -18,6 +18,7 @@ const LAYERS: [&str; 20] = [
     "rqps-export",
     "rqps-runner",
     "rqps-report",
+    "rqps-analysis",
     "rqps-audit",
     "rqps-text",
     "rqps-store",

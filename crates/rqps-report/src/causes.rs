@@ -2,8 +2,8 @@
 
 use rqps_explain::{Change, Quantity, Split};
 
-use crate::analysis::{Analysis, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain};
+use rqps_analysis::{Analysis, StepAnalysis};
 use rqps_text::number::{self, NOTHING};
 use rqps_text::words::list_in_short;
 

@@ -8,10 +8,10 @@ use std::ops::Range;
 use maud::{Markup, html};
 use rqps_model::{Estimate, Group, Verdict};
 
-use crate::analysis::{Analysis, Bar, Cell, CellState, GROUPS, StepAnalysis};
 use crate::dot::dot;
 use crate::html::Scale;
 use crate::many;
+use rqps_analysis::{Analysis, Bar, Cell, CellState, GROUPS, StepAnalysis};
 use rqps_text::number;
 use rqps_text::values::MANY;
 use rqps_text::words::{clip, shorten};

@@ -2,9 +2,9 @@
 
 use rqps_model::{RunStatus, Schedule};
 
-use crate::analysis::Analysis;
 use crate::grid::{Grid, Side, plain};
-use crate::join::{Joined, Source};
+use rqps_analysis::Analysis;
+use rqps_analysis::join::{Joined, Source};
 use rqps_text::number;
 use rqps_text::words::{clip, shorten_apart};
 

@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 
 use rqps_model::Verdict;
 
-use crate::analysis::{Analysis, Cell, Comparison, Judged, StepAnalysis};
 use crate::grid::{Grid, Side, plain};
-use crate::response;
+use crate::response::percentile_heading;
+use rqps_analysis::{Analysis, Cell, Comparison, Judged, StepAnalysis};
 use rqps_text::number::{self, NOTHING};
 
 /// A verdict's word, the sign of a difference beyond chance and smaller, and what more would settle it:
@@ -105,7 +105,7 @@ fn ratios(comparison: &Comparison) -> Vec<(String, Judged)> {
     out.extend(steady.map(|judged| ("steady rate".to_owned(), judged)));
     out.extend(server_cpu.map(|judged| ("srvcpu/o".to_owned(), judged)));
     out.extend(responses.iter().filter_map(|ratio| {
-        let name = format!("response {}", response::heading(ratio.percentile));
+        let name = format!("response {}", percentile_heading(ratio.percentile));
         Some((name, ratio.judged?))
     }));
     out
@@ -161,7 +161,7 @@ fn too_few(comparison: &Comparison) -> Option<String> {
     let first = lacking.next()?;
     let names: Vec<String> = std::iter::once(first)
         .chain(lacking)
-        .map(|r| format!("{} ({})", response::heading(r.percentile), r.n_needed))
+        .map(|r| format!("{} ({})", percentile_heading(r.percentile), r.n_needed))
         .collect();
     Some(format!(
         "no ratio of response times where a block has too few of them: {} at the least, wanted for {}.",

@@ -47,7 +47,7 @@ use rqps_stacks::flame;
 
 use self::part::Part;
 use self::room::Room;
-use crate::analysis::Analysis;
+use rqps_analysis::Analysis;
 use rqps_text::number;
 use rqps_text::words::one_line;
 

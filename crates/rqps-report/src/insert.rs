@@ -5,12 +5,13 @@ mod metrics;
 
 use rqps_model::{Estimate, Role};
 
-use crate::analysis::insert::flow::{Flow, ROLES};
-use crate::analysis::{Analysis, Cell, Level, Sla, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::layout;
-use crate::response;
+use crate::response::{percentile_heading, time_unit};
 use crate::tone::Tone;
+use rqps_analysis::insert::flow::{Flow, ROLES};
+use rqps_analysis::response;
+use rqps_analysis::{Analysis, Cell, Level, Sla, StepAnalysis};
 use rqps_text::number::{self, NOTHING};
 use rqps_text::words::{shorten, shorten_apart};
 
@@ -202,8 +203,8 @@ pub(crate) fn responses(
     let timed: Vec<_> =
         flows(step).into_iter().filter_map(|(i, f)| Some((i, f, f.response.as_ref()?))).collect();
     let smallest = timed.iter().map(|(.., r)| r.typical_ns()).reduce(f64::min)?;
-    let (unit, unit_ns) = response::unit(smallest);
-    let percentiles = PERCENTILES.map(response::heading);
+    let (unit, unit_ns) = time_unit(smallest);
+    let percentiles = PERCENTILES.map(percentile_heading);
     let mut heads = vec![("of", Side::Left), ("mean", Side::Right)];
     heads.extend(percentiles.iter().map(|p| (p.as_str(), Side::Right)));
     heads.extend([("max", Side::Right), ("responses", Side::Right), ("dbms", Side::Left)]);

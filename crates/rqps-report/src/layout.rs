@@ -7,11 +7,12 @@
 
 use rqps_model::{Estimate, Host, Metric, PerOperation, Sizes, StepKind, Verdict};
 
-use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::comparison;
 use crate::grid::{Grid, GridCell, Side, plain, toned};
-use crate::response;
+use crate::response::{percentile_heading, time_unit};
 use crate::tone::Tone;
+use rqps_analysis::response;
+use rqps_analysis::{Analysis, Cell, CellState, StepAnalysis};
 use rqps_text::number::{self, NOTHING};
 use rqps_text::words::{NAME_COLUMNS, clip, shorten, shorten_apart};
 
@@ -108,7 +109,7 @@ pub(crate) fn summary(
     heads.push(("step".to_owned(), Side::Left));
     let heads: Vec<(&str, Side)> = heads.iter().map(|(h, s)| (h.as_str(), *s)).collect();
     let mut grid = Grid::new(&heads);
-    for group in crate::analysis::GROUPS {
+    for group in rqps_analysis::GROUPS {
         for (place, step) in analysis.steps_of(group).enumerate() {
             if place == 0 {
                 grid.split();
@@ -139,7 +140,7 @@ pub(crate) fn matrix(
     heads.push(("step".to_owned(), Side::Left));
     let heads: Vec<(&str, Side)> = heads.iter().map(|(h, s)| (h.as_str(), *s)).collect();
     let mut grid = Grid::new(&heads);
-    for group in crate::analysis::GROUPS {
+    for group in rqps_analysis::GROUPS {
         for (place, step) in analysis.steps_of(group).enumerate() {
             if place == 0 {
                 grid.split();
@@ -303,8 +304,8 @@ pub(crate) fn response_times(
     let measured =
         || step.cells.iter().enumerate().filter_map(|(idx, c)| Some((idx, c.response.as_ref()?)));
     let smallest = measured().map(|(_, r)| r.typical_ns()).reduce(f64::min)?;
-    let (unit, unit_ns) = response::unit(smallest);
-    let percentiles: Vec<String> = response::PERCENTILES.map(response::heading).to_vec();
+    let (unit, unit_ns) = time_unit(smallest);
+    let percentiles: Vec<String> = response::PERCENTILES.map(percentile_heading).to_vec();
     let mut heads = vec![("mean", Side::Right)];
     heads.extend(percentiles.iter().map(|p| (p.as_str(), Side::Right)));
     heads.extend([("max", Side::Right), ("responses", Side::Right), ("dbms", Side::Left)]);
@@ -334,7 +335,7 @@ pub(crate) fn starts(
     let paced =
         || step.cells.iter().enumerate().filter_map(|(idx, c)| Some((idx, c.lateness.as_ref()?)));
     let smallest = paced().map(|(_, l)| l.mean_ns().unwrap_or(0.0)).reduce(f64::min)?;
-    let (unit, unit_ns) = response::unit(smallest);
+    let (unit, unit_ns) = time_unit(smallest);
     let mut grid = Grid::new(&[
         ("due", Side::Right),
         ("late", Side::Right),
@@ -541,7 +542,7 @@ pub(crate) fn sizes(analysis: &Analysis<'_>, columns: SizeColumns) -> Option<Gri
 
 /// What the columns of [`sizes`] are.
 pub(crate) fn sizes_legend(analysis: &Analysis<'_>) -> String {
-    let step = |end: fn(&crate::analysis::SystemSizes) -> Option<(usize, Sizes)>| {
+    let step = |end: fn(&rqps_analysis::SystemSizes) -> Option<(usize, Sizes)>| {
         let mut all = analysis.sizes.iter().filter_map(end).map(|(at, _)| at);
         let at = all.next();
         let step = at.and_then(|at| analysis.run.steps.get(at));

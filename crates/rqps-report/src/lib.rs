@@ -3,21 +3,17 @@
 //! No IO and no clock: the same run and the same version give the same bytes. `docs/reports.md`
 //! tells users how to read them.
 
-pub mod analysis;
 pub mod charts;
 pub mod command;
 pub mod csv;
 pub mod gate;
 pub mod history;
 pub mod html;
-pub mod join;
 pub mod json;
 pub mod markdown;
 pub mod page;
 pub mod post;
-pub mod response;
 pub mod text;
-pub mod under_way;
 
 mod causes;
 mod compare;
@@ -27,9 +23,10 @@ mod grid;
 mod insert;
 mod layout;
 mod many;
-mod parallel;
 mod places;
+pub mod plans;
 mod repeat;
+pub mod response;
 mod stacks;
 pub mod stacks_page;
 mod tone;
@@ -38,11 +35,10 @@ pub mod warning;
 use std::fmt;
 use std::str::FromStr;
 
+use rqps_analysis::Analysis;
 use rqps_model::Run;
 use rqps_model::UnknownWord;
 
-pub use analysis::Analysis;
-pub use join::Joined;
 pub use text::{Detail, TextOptions};
 
 /// A format of reports.

@@ -1,9 +1,9 @@
 //! Runs of many systems: a row for each of them where a few have a column, and one sentence for all.
 
-use crate::analysis::headline::Counts;
-use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain};
 use crate::layout;
+use rqps_analysis::headline::Counts;
+use rqps_analysis::{Analysis, Cell, CellState, StepAnalysis};
 use rqps_text::number::{count, plain_ratio};
 use rqps_text::values::{MANY, VALUES};
 use rqps_text::words::{list, shorten_apart};

@@ -2,8 +2,8 @@
 
 use rqps_model::WarningKind;
 
-use crate::analysis::Analysis;
 use crate::warning;
+use rqps_analysis::Analysis;
 
 /// Places that are listed by name with their facts; more are counted.
 const MAX_PLACES: usize = 4;

@@ -2,8 +2,8 @@
 
 use rqps_model::{StepInfo, StepKind};
 
-use crate::analysis::{Analysis, StepAnalysis};
 use crate::command::shown;
+use rqps_analysis::{Analysis, StepAnalysis};
 
 /// A command that repeats a step.
 #[derive(Debug, Clone, PartialEq, Eq)]

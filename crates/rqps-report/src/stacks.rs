@@ -7,11 +7,11 @@ use rqps_stacks::function::{By, FunctionChange, FunctionTime, Presence, grown_mo
 use rqps_stacks::profile::{COMPLETE_ENOUGH, NotHad};
 use rqps_stacks::time::{signed_us, us};
 
-use crate::analysis::stacks::{PairStacks, StepStacks};
-use crate::analysis::{Analysis, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain, toned};
-use crate::join::suite_of;
 use crate::tone::Tone;
+use rqps_analysis::join::suite_of;
+use rqps_analysis::stacks::{PairStacks, StepStacks};
+use rqps_analysis::{Analysis, StepAnalysis};
 use rqps_text::number::{self, NOTHING, count};
 
 /// Functions that a table lists.

@@ -3,8 +3,8 @@
 use maud::{DOCTYPE, PreEscaped, html};
 use rqps_stacks::flame;
 
-use crate::analysis::Analysis;
 use crate::html::{STYLE, policy, stacks};
+use rqps_analysis::Analysis;
 use rqps_text::words::one_line;
 
 /// Narrowest frames, as a share of the width: half a pixel of a wide screen, until it is zoomed in.

@@ -1,6 +1,6 @@
 //! The field's colours as meanings: yellow below 0.95, blue above 1.05, after rounding to two digits.
 
-use crate::analysis::Level;
+use rqps_analysis::Level;
 
 /// What a cell's colour says. Every format says the same in words too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

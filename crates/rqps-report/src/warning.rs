@@ -11,7 +11,7 @@ use rqps_model::{ErrorCount, Estimate, Run, Scope, Warning, WarningKind};
 pub use of_report::InWords;
 pub(crate) use of_report::{sentences, slices_in_words};
 
-use crate::analysis::{CellWarning, SomeSlices};
+use rqps_analysis::{CellWarning, SomeSlices};
 use rqps_text::number::{self, count, utc};
 use rqps_text::words::{clip, list_in_short, one_line};
 

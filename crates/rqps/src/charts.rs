@@ -6,7 +6,7 @@ mod png;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use rqps_report::Analysis;
+use rqps_analysis::Analysis;
 
 use crate::complain;
 use crate::output::say;

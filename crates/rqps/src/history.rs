@@ -1,8 +1,9 @@
 //! `rqps history`: series of figures over runs or versions, and where they change.
 
 use anyhow::{Result, bail};
+use rqps_analysis::history::{Choice, History, Order};
 use rqps_model::Run;
-use rqps_report::history::{self, Choice, History, Order};
+use rqps_report::history;
 use rqps_store::{Error, RunRef, Store};
 
 use crate::args::{HistoryArgs, HistoryFormat, HistoryOrder};

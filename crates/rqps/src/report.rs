@@ -1,8 +1,9 @@
 //! `rqps report`: a stored run for the terminal, or as text, markdown, CSV, JSON or HTML.
 
 use anyhow::{Context as _, Result, bail};
+use rqps_analysis::Analysis;
 use rqps_model::Run;
-use rqps_report::{Analysis, Detail, TextOptions};
+use rqps_report::{Detail, TextOptions};
 use rqps_stacks::StackProfile;
 
 use crate::Surroundings;

@@ -1,8 +1,9 @@
 //! A history for a terminal: what changed, then a table per series.
 
-use super::{Change, History, Point, Scale, Series, change_in_short};
+use super::words::{certainty, change_in_short, left_out, sentences};
 use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::tone::Tone;
+use rqps_analysis::history::{Change, History, Point, Scale, Series};
 use rqps_text::number;
 use rqps_text::words::{NAME_COLUMNS, clip, shorten_apart, wrap};
 
@@ -19,26 +20,24 @@ pub fn render(history: &History, colour: bool, width: usize) -> String {
         out.push_str(&format!("{on}{}{off}\n", wrap("", text, width)));
     };
     title(&mut out, &head(history));
-    list(&mut out, &history.sentences(), width);
+    list(&mut out, &sentences(history), width);
     for series in &history.series {
         out.push('\n');
         title(&mut out, &heading(series));
         out.push_str(&grid(series).fitted(width).render_text(colour));
     }
-    let certainty = history.certainty();
     out.push('\n');
     title(&mut out, "How sure this is");
-    list(&mut out, &certainty.iter().map(String::as_str).collect::<Vec<_>>(), width);
+    list(&mut out, &certainty(history), width);
     if !history.left_out.is_empty() {
         out.push('\n');
         title(&mut out, "Left out");
-        let left_out: Vec<String> = history.left_out.iter().map(super::LeftOut::sentence).collect();
-        list(&mut out, &left_out.iter().map(String::as_str).collect::<Vec<_>>(), width);
+        list(&mut out, &left_out(history), width);
     }
     out
 }
 
-fn list(out: &mut String, items: &[&str], width: usize) {
+fn list(out: &mut String, items: &[String], width: usize) {
     for item in items {
         out.push_str(&wrap("- ", item, width));
         out.push('\n');

@@ -12,9 +12,9 @@ use super::packed::{base64, gzip};
 use super::part::Part;
 use super::room::Room;
 use super::{chart, step, summary, verdict};
-use crate::analysis::Analysis;
 use crate::many;
-use crate::parallel;
+use rqps_analysis::Analysis;
+use rqps_analysis::parallel;
 use rqps_text::words::one_line;
 
 /// What the page says relative to other bases.

@@ -5,8 +5,8 @@ use maud::{Markup, html};
 use super::label::outside;
 use super::ratios::table;
 use super::table::framed;
-use crate::analysis::{Analysis, Cell, StepAnalysis};
 use crate::causes;
+use rqps_analysis::{Analysis, Cell, StepAnalysis};
 use rqps_text::words::one_line;
 
 /// The cause in a word or two, with its sentence for who points at it.

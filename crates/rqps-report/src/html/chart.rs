@@ -12,10 +12,10 @@ use super::filter;
 use super::label::{self, outside};
 use super::part::{self, Part};
 use super::scale::Scale;
-use crate::analysis::{Analysis, Cell, GROUPS, StepAnalysis};
 use crate::dot::dot;
 use crate::many;
 use crate::tone::Tone;
+use rqps_analysis::{Analysis, Cell, GROUPS, StepAnalysis};
 use rqps_text::number;
 
 /// Height of one whisker in a row, CSS pixels; the style's lines of values are as high.

@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 
 use super::label::outside;
-use crate::analysis::Analysis;
 use crate::compare::schedule;
-use crate::join::Joined;
+use rqps_analysis::Analysis;
+use rqps_analysis::join::Joined;
 use rqps_text::number;
 use rqps_text::words::lines;
 

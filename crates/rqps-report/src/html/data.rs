@@ -5,8 +5,8 @@ use maud::{Markup, html};
 use super::label::outside;
 use super::packed::{base64, gzip};
 use super::room::Room;
-use crate::analysis::Analysis;
 use crate::{csv, json};
+use rqps_analysis::Analysis;
 use rqps_text::number;
 use rqps_text::words::one_line;
 

@@ -3,8 +3,9 @@
 use maud::{Markup, html};
 
 use super::line::legend;
-use crate::analysis::Analysis;
-use crate::response::{self, PERCENTILES, ResponseTimes};
+use crate::response::{percentile_heading, time_unit};
+use rqps_analysis::Analysis;
+use rqps_analysis::response::{PERCENTILES, ResponseTimes};
 use rqps_text::number;
 
 /// Width and height of the drawing's own coordinates.
@@ -83,7 +84,7 @@ pub(super) fn draw(
 ) -> Markup {
     let lines: Vec<_> = lines.iter().filter(|(_, times)| is_line(times)).collect();
     let Some(axes) = Axes::of(lines.iter().map(|(_, times)| *times)) else { return html! {} };
-    let (unit, unit_ns) = response::unit(axes.low_ns);
+    let (unit, unit_ns) = time_unit(axes.low_ns);
     let unit = if unit == "us" { "µs" } else { unit };
     let show = |ns: f64| number::duration_in(ns, unit_ns);
     let cuts: String =
@@ -108,7 +109,7 @@ pub(super) fn draw(
             svg.nines aria-hidden="true" {
                 // Those between the nines have no room on a phone.
                 @for p in axes.percentiles().filter(|p| (p - 95.0).abs() > 1e-9 || *p >= axes.last) {
-                    text x=(format!("{:.1}%", axes.x(p) / WIDTH * 100.0)) y="1em" { (response::heading(p)) }
+                    text x=(format!("{:.1}%", axes.x(p) / WIDTH * 100.0)) y="1em" { (percentile_heading(p)) }
                 }
             }
         }

@@ -5,7 +5,7 @@
 use maud::{Markup, html};
 use rqps_model::Verdict;
 
-use crate::analysis::{Analysis, Cell, CellState, GROUPS, StepAnalysis};
+use rqps_analysis::{Analysis, Cell, CellState, GROUPS, StepAnalysis};
 
 /// The choices. They stand outside of what another base replaces, so that they stay as they are.
 pub(super) fn render(analysis: &Analysis<'_>) -> Markup {

@@ -8,7 +8,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::label::outside;
 use super::{STYLE, policy};
 use crate::history::text::{change_at, head, interval, unit, value};
-use crate::history::{History, Method, Series, change_in_short};
+use crate::history::words::{self, certainty, change_in_short, sentences};
+use rqps_analysis::history::{History, Method, Series};
 use rqps_text::number::{self, count};
 use rqps_text::words::one_line;
 
@@ -41,7 +42,7 @@ pub fn render(history: &History) -> String {
                 header {
                     h1 { "rqps history by " (history.order.word()) (span(history)) }
                     p.verdict { (head(history)) }
-                    ul.sentences { @for text in history.sentences() { li { (outside(text)) } } }
+                    ul.sentences { @for text in sentences(history) { li { (outside(&text)) } } }
                 }
                 main {
                     @for (at, series) in history.series.iter().enumerate() {
@@ -151,7 +152,7 @@ fn reading(history: &History) -> Markup {
                 "."
             }
             h3 { "How sure this is" }
-            ul.sentences { @for text in history.certainty() { li { (outside(&text)) } } }
+            ul.sentences { @for text in certainty(history) { li { (outside(&text)) } } }
         }
     }
 }
@@ -161,7 +162,7 @@ fn left_out(history: &History) -> Markup {
         @if !history.left_out.is_empty() {
             section #left-out aria-labelledby="left-out-title" {
                 h2 #left-out-title { "Left out" }
-                ul.sentences { @for one in &history.left_out { li { (outside(&one.sentence())) } } }
+                ul.sentences { @for one in words::left_out(history) { li { (outside(&one)) } } }
             }
         }
     }

@@ -9,12 +9,12 @@ use super::distribution;
 use super::label::{self, outside};
 use super::line::{Line, PointKind, Waits};
 use super::table::framed;
-use crate::analysis::insert::field::FIELD_METRICS;
-use crate::analysis::insert::flow::{Flow, ROLES};
-use crate::analysis::{Analysis, Cell, Level, StepAnalysis};
 use crate::grid::{Grid, Side};
 use crate::insert::{self as tables, Summary};
 use crate::tone::Tone;
+use rqps_analysis::insert::field::FIELD_METRICS;
+use rqps_analysis::insert::flow::{Flow, ROLES};
+use rqps_analysis::{Analysis, Cell, Level, StepAnalysis};
 use rqps_text::number;
 use rqps_text::words::one_line;
 

@@ -3,11 +3,11 @@
 use maud::{Markup, html};
 use rqps_model::{Estimate, Verdict};
 
-use crate::analysis::{Analysis, Cell, CellState};
 use crate::comparison;
 use crate::layout;
 use crate::tone::Tone;
 use crate::warning;
+use rqps_analysis::{Analysis, Cell, CellState};
 use rqps_text::number;
 use rqps_text::words::one_line;
 

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use rqps_model::SeriesPoint;
 
 use super::label::outside;
-use crate::analysis::Analysis;
+use rqps_analysis::Analysis;
 
 /// What a point of a chart is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,12 +5,12 @@ use rqps_model::{Metric, Schedule, Slice};
 use rqps_stats::fdr::DEFAULT_Q;
 
 use super::label::outside;
-use crate::analysis::Analysis;
-use crate::analysis::insert_steps;
 use crate::command;
+use crate::comparison;
 use crate::layout;
 use crate::warning;
-use crate::{comparison, response};
+use rqps_analysis::insert_steps;
+use rqps_analysis::{Analysis, response};
 use rqps_text::number::{self, count, percent};
 use rqps_text::words::{capital, lines, list};
 

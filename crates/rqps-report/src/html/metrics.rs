@@ -5,9 +5,9 @@ use rqps_model::{Better, Metric, PerOperation};
 
 use super::label::{self, outside};
 use super::table::{framed, system_head};
-use crate::analysis::{Analysis, StepAnalysis};
 use crate::layout;
 use crate::tone::Tone;
+use rqps_analysis::{Analysis, StepAnalysis};
 use rqps_text::number;
 
 /// The tables of a step, absolute and relative to the base; nothing where there is no metric.

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::label::outside;
-use crate::analysis::Analysis;
+use rqps_analysis::Analysis;
 
 /// A part of the page that depends on the base.
 pub(super) struct Part {

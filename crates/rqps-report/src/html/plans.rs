@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 
 use super::label::outside;
-use crate::analysis::{Analysis, StepAnalysis, plans};
+use crate::plans;
+use rqps_analysis::{Analysis, StepAnalysis};
 use rqps_text::words::{list_in_short, one_line};
 
 /// The steps whose plans differ from the base's.

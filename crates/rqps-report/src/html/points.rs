@@ -15,8 +15,8 @@ use super::own_slices::{OwnSlices, are_blocks};
 use super::packed::{base64, gzip};
 use super::room::Room;
 use super::series;
-use crate::analysis::{Analysis, StepAnalysis};
-use crate::response;
+use crate::response::time_unit;
+use rqps_analysis::{Analysis, StepAnalysis};
 
 /// Room that the series may take in the page, bytes.
 const ROOM: usize = 380_000;
@@ -176,7 +176,7 @@ fn responses(waits: &Waits<'_>, limit: usize) -> Option<Chart> {
         .collect();
     let smallest =
         values.iter().flat_map(|v| v.mean.iter().flatten().flatten()).copied().reduce(f64::min)?;
-    let (unit, unit_ns) = response::unit(smallest);
+    let (unit, unit_ns) = time_unit(smallest);
     let logs = |slices: Vec<Vec<Option<f64>>>| -> Vec<Vec<Option<f64>>> {
         let slice = |slice: Vec<Option<f64>>| {
             slice.into_iter().map(|ns| Some((ns? / unit_ns).ln())).collect()

@@ -4,9 +4,9 @@ use maud::{Markup, html};
 
 use super::label::outside;
 use super::table::framed;
-use crate::analysis::{Analysis, StepAnalysis};
 use crate::comparison;
 use crate::grid::Grid;
+use rqps_analysis::{Analysis, StepAnalysis};
 
 /// The table, and what its ratios leave open.
 pub(super) fn render(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {

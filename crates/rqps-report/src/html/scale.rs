@@ -1,6 +1,6 @@
 //! The charts' horizontal axis: logarithmic, so that 0.5 and 2 lie equally far from 1.
 
-use crate::analysis::Analysis;
+use rqps_analysis::Analysis;
 
 /// Whiskers may widen the axis to this many times the span of the points, so that one noisy step
 /// does not press all others together; what lies outside ends in an arrow.

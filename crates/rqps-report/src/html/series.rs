@@ -9,7 +9,7 @@ use rqps_model::{SeriesPoint, Slice};
 use super::insert;
 use super::line::{Line, PointKind, legend};
 use super::own_slices::{OwnSlices, are_blocks};
-use crate::analysis::{Analysis, CellState, StepAnalysis};
+use rqps_analysis::{Analysis, CellState, StepAnalysis};
 use rqps_text::number;
 
 /// Width and height of the drawing's own coordinates; whole numbers keep the page small.

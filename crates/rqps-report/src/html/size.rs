@@ -4,8 +4,8 @@ use maud::{Markup, html};
 use rqps_model::Sizes;
 
 use super::label::outside;
-use crate::analysis::Analysis;
 use crate::layout;
+use rqps_analysis::Analysis;
 use rqps_text::number;
 
 /// The section; nothing where no size was recorded.

@@ -10,10 +10,10 @@ use rqps_stacks::function::in_common;
 
 use super::label::{self, outside};
 use super::table::framed;
-use crate::analysis::{Analysis, StepAnalysis, StepStacks};
 use crate::grid::{Grid, Side};
 use crate::stacks::{self, LEGEND, Table};
 use crate::tone::Tone;
+use rqps_analysis::{Analysis, StepAnalysis, StepStacks};
 
 /// Narrowest frames of a report with few graphs, as a share of the width: a frame of two pixels.
 const LEAST_SHARE: f64 = 0.002;

@@ -6,9 +6,9 @@ use super::label::{self, outside};
 use super::part::{self, Part};
 use super::table::{framed, system_head};
 use super::{cause, data, filter, insert, metrics, plans, ratios, series, stacks, times};
-use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::warning;
-use crate::{layout, many, parallel, repeat};
+use crate::{layout, many, repeat};
+use rqps_analysis::{Analysis, Cell, CellState, StepAnalysis, parallel};
 use rqps_text::number::{self, count};
 use rqps_text::words::lines;
 

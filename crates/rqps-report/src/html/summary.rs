@@ -5,9 +5,9 @@ use maud::{Markup, html};
 use super::label::{self, outside};
 use super::part::Part;
 use super::{cause, filter};
-use crate::analysis::{Analysis, Cell, GROUPS, StepAnalysis};
 use crate::many;
 use crate::{places, warning};
+use rqps_analysis::{Analysis, Cell, GROUPS, StepAnalysis};
 use rqps_text::number::{self, count, exact_percent};
 use rqps_text::words::capital;
 

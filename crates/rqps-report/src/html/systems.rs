@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use super::label::outside;
-use crate::analysis::Analysis;
 use crate::layout;
+use rqps_analysis::Analysis;
 use rqps_audit::Difference;
 use rqps_audit::{Explained, Severity, Shown};
 use rqps_text::number::{self, count};

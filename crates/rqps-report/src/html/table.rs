@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::label::outside;
-use crate::analysis::{Analysis, StepAnalysis};
+use rqps_analysis::{Analysis, StepAnalysis};
 use rqps_text::words::one_line;
 
 /// A table that scrolls inside its own frame.

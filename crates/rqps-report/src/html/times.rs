@@ -4,8 +4,9 @@ use maud::{Markup, html};
 
 use super::distribution;
 use super::table::{framed, system_head};
-use crate::analysis::{Analysis, Cell, StepAnalysis};
-use crate::response;
+use crate::response::{percentile_heading, time_unit};
+use rqps_analysis::response;
+use rqps_analysis::{Analysis, Cell, StepAnalysis};
 use rqps_text::number;
 use rqps_text::words::one_line;
 
@@ -20,7 +21,7 @@ pub(super) fn responses(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Mar
     let Some(smallest) = measured.iter().map(|(_, r)| r.typical_ns()).reduce(f64::min) else {
         return html! {};
     };
-    let (unit, unit_ns) = response::unit(smallest);
+    let (unit, unit_ns) = time_unit(smallest);
     let show = |ns: f64| number::duration_in(ns, unit_ns);
     let percentiles = framed(
         &format!("Response time of events, {}", if unit == "us" { "µs" } else { unit }),
@@ -29,7 +30,7 @@ pub(super) fn responses(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Mar
             thead { tr {
                 th scope="col" { "System" }
                 th scope="col" { "mean" }
-                @for p in response::PERCENTILES { th scope="col" { (response::heading(p)) } }
+                @for p in response::PERCENTILES { th scope="col" { (percentile_heading(p)) } }
                 th scope="col" { "max" }
                 th scope="col" { "responses" }
             } }

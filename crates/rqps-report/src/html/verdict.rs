@@ -4,10 +4,10 @@ use maud::{Markup, html};
 
 use super::label::outside;
 use super::part::Part;
-use crate::analysis::headline::{CAUSE, Counts, cpu_behind};
-use crate::analysis::{Analysis, Headline, half_widths};
 use crate::many;
 use crate::warning;
+use rqps_analysis::headline::{CAUSE, Counts, cpu_behind};
+use rqps_analysis::{Analysis, Headline, half_widths};
 use rqps_text::number;
 use rqps_text::words::one_line;
 

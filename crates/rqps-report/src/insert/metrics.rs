@@ -3,9 +3,9 @@
 use rqps_model::{Metric, StepKind};
 
 use super::operations;
-use crate::analysis::insert::field::FIELD_METRICS;
-use crate::analysis::{Analysis, Cell, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain};
+use rqps_analysis::insert::field::FIELD_METRICS;
+use rqps_analysis::{Analysis, Cell, StepAnalysis};
 use rqps_text::number::{self, NOTHING};
 
 /// CPU per operation of the server and the client, which the field does not have.

@@ -8,8 +8,8 @@ use rqps_model::warning::{
 use rqps_model::{Calibrated, Estimate, RunStatus, Wall, WarningKind};
 
 use super::sentence;
-use crate::analysis::Analysis;
-use crate::join::condition;
+use rqps_analysis::Analysis;
+use rqps_analysis::join::condition;
 use rqps_text::number::{count, small_percent, utc};
 use rqps_text::words::{capital, clip, list, list_in_short, one_line};
 

@@ -1,7 +1,8 @@
 //! What a page carries beside its text: other bases, series, raw data.
 
+use rqps_analysis::Analysis;
 use rqps_model::{Run, SeriesPoint, Slice};
-use rqps_report::{Analysis, csv, html, json};
+use rqps_report::{csv, html, json};
 
 use crate::page::{file, packed};
 use crate::readable::readable;

@@ -8,9 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use rqps_analysis::{Analysis, Joined};
 use rqps_model::Run;
 use rqps_model::run::SystemStep;
-use rqps_report::{Analysis, Joined, csv, html, json};
+use rqps_report::{csv, html, json};
 
 use crate::{
     blocks_fixture, compare, fixture, history, insert_fixture, many, properties, stacks_fixture,

@@ -1,10 +1,11 @@
 //! Causes, splits and ageing, from the run to every format.
 
 use expect_test::expect;
+use rqps_analysis::Analysis;
 use rqps_explain::{Kind, Part, Quantity, work::Work};
 use rqps_model::query_plan::{Access, Asked, Extra, Path};
 use rqps_model::{Dbms, PlanShape, QueryPlan, Run, StepKind, Waits};
-use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, text};
+use rqps_report::{Detail, TextOptions, csv, html, json, markdown, text};
 
 use rqps_stacks::Stacks;
 

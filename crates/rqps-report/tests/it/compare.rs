@@ -2,16 +2,15 @@
 
 use expect_test::expect_file;
 use proptest::prelude::*;
+use rqps_analysis::join::JoinError;
+use rqps_analysis::{Analysis, Joined};
 use rqps_model::warning::ServerFault;
 use rqps_model::{
     Dbms, Figure, Group, Placement, Run, RunStep, Schedule, Scope, Slice, StepKind, Verdict,
     Warning, WarningKind,
 };
-use rqps_report::join::JoinError;
 use rqps_report::warning::InWords;
-use rqps_report::{
-    Analysis, Detail, Joined, TextOptions, csv, html, json, markdown, text, warning,
-};
+use rqps_report::{Detail, TextOptions, csv, html, json, markdown, text, warning};
 
 use crate::fixture::{self, Draw, Shape, done, info, step, system};
 use crate::readable::readable;

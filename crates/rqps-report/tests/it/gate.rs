@@ -1,11 +1,12 @@
 //! The gate: goldens of every format, and what passes, what fails and what is no judgement.
 
 use expect_test::expect_file;
+use rqps_analysis::Analysis;
+use rqps_analysis::gate::{Gate, GateError, Outcome, Passage};
 use rqps_model::run::Check;
 use rqps_model::slice::Lateness;
 use rqps_model::{Run, RunStatus, StepKind, StepOutcome, SystemSource, WarningKind};
-use rqps_report::Analysis;
-use rqps_report::gate::{Gate, GateError, Outcome, Passage, json, junit, markdown, text};
+use rqps_report::gate::{errors, json, junit, markdown, sentence, text};
 
 use crate::blocks_fixture::{self, Wanted, around, reads};
 use crate::{fixture, insert_fixture};
@@ -21,7 +22,7 @@ fn demo() -> Run {
 fn judged(run: &Run, bound: f64, allow_unfinished: bool) -> (Passage, Vec<String>, String) {
     let analysis = Analysis::of(run, bound);
     let gate = Gate::of(&analysis, allow_unfinished, |_| true).unwrap();
-    (gate.passage(), gate.errors(), gate.sentence())
+    (gate.passage(), errors(&gate), sentence(&gate))
 }
 
 /// The pair without the step that failed.

@@ -1,8 +1,9 @@
 //! Whole outputs of every format, kept as files: `UPDATE_EXPECT=1 cargo test` rewrites them.
 
 use expect_test::expect_file;
+use rqps_analysis::Analysis;
 use rqps_model::Run;
-use rqps_report::{Analysis, Detail, TextOptions, charts, csv, html, json, markdown, post, text};
+use rqps_report::{Detail, TextOptions, charts, csv, html, json, markdown, post, text};
 
 use crate::fixture;
 use crate::readable::readable;

@@ -1,10 +1,11 @@
 //! Warnings that are seen in the blocks of a step: levels, drift, stalls; percentiles that
 //! blocks cannot carry.
 
+use rqps_analysis::Analysis;
 use rqps_model::{Run, Schedule, Slice, StepKind, StepOutcome, WarningKind};
 use rqps_report::warning;
 use rqps_report::warning::InWords;
-use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, text};
+use rqps_report::{Detail, TextOptions, csv, html, json, text};
 
 use crate::blocks_fixture::{Wanted, around, reads, run};
 

@@ -1,12 +1,14 @@
 //! Histories: goldens of every format, which points make a series, where it changes.
 
 use expect_test::expect_file;
+use rqps_analysis::history::{Choice, History, Order, Scale};
 use rqps_model::run::Check;
 use rqps_model::slice::Lateness;
 use rqps_model::{
     Dbms, Group, Host, Run, RunStep, RunSystem, Schedule, StepKind, StepOutcome, SystemSource,
 };
-use rqps_report::history::{Choice, History, Order, Scale, csv, json, text};
+use rqps_report::history::words::{certainty, sentence, sentences};
+use rqps_report::history::{csv, json, text};
 use rqps_report::html;
 
 use crate::fixture::{self, Draw, Shape, done, info, slice, system};
@@ -121,10 +123,10 @@ fn a_change_is_told_at_its_version_with_its_size() {
     let point = &history.series[0];
     // The first step is from the exact base to its successors.
     let at: Vec<usize> = point.changes.iter().map(|c| c.at).collect();
-    assert_eq!(at, [1, 4], "{:?}", history.sentences());
+    assert_eq!(at, [1, 4], "{:?}", sentences(&history));
     let change = &point.changes[1];
     assert!((change.size.point - 0.92).abs() < 0.01, "{change:?}");
-    let text = change.sentence.as_str();
+    let text = sentence(&history, point, change);
     assert!(text.starts_with("point-query got slower at MariaDB 10.11.5, 8% [5, 11]."), "{text}");
 }
 
@@ -140,9 +142,9 @@ fn one_run_of_several_versions_has_a_history() {
         ["5.5.34", "5.6.14", "8.0.33", "9.7.4"].map(|v| format!("MySQL {v}"))
     );
     assert!(series.points[0].is_base && !series.points[1].is_base);
-    assert_eq!(series.changes.len(), 1, "{:?}", history.sentences());
+    assert_eq!(series.changes.len(), 1, "{:?}", sentences(&history));
     assert_eq!(series.changes[0].at, 2);
-    let text = history.sentences()[0];
+    let text = &sentences(&history)[0];
     assert!(text.starts_with("point-query got slower at MySQL 8.0.33, 2"), "{text}");
     assert!((series.changes[0].size.point - 0.75).abs() < 0.01, "{text}");
 }
@@ -156,7 +158,7 @@ fn without_a_common_base_points_are_figures_of_one_host() {
     let history = History::of(runs.clone(), choice()).unwrap();
     assert_eq!(history.order, Order::Time);
     assert!(matches!(history.series[0].scale, Scale::Absolute { unit: "rows/s" }));
-    let said = history.sentences();
+    let said = sentences(&history);
     assert_eq!(said.len(), 1, "{said:?}");
     assert!(
         said[0].starts_with("scan got slower on 2026-11-04 (run 20261104-080000-nightly), 10.0% ["),
@@ -171,7 +173,7 @@ fn without_a_common_base_points_are_figures_of_one_host() {
     assert!(one.left_out[0].because.contains("bench1, 8 x AMD"), "{:?}", one.left_out);
     let all = History::of(runs, Choice { all_hosts: true, ..choice() }).unwrap();
     assert_eq!((all.series[0].points.len(), &all.host), (6, &None));
-    assert!(all.certainty().iter().any(|c| c.contains("several hosts")));
+    assert!(certainty(&all).iter().any(|c| c.contains("several hosts")));
 }
 
 #[test]
@@ -186,10 +188,10 @@ fn points_without_intervals_need_many() {
         History::of(runs.collect(), choice()).unwrap()
     };
     let (few, many) = (of(4), of(20));
-    assert!(few.sentences().is_empty(), "{:?}", few.sentences());
-    assert!(few.certainty().iter().any(|c| c.contains("too few to tell")));
+    assert!(sentences(&few).is_empty(), "{:?}", sentences(&few));
+    assert!(certainty(&few).iter().any(|c| c.contains("too few to tell")));
     assert_eq!(many.series[0].method.key(), "e-divisive");
-    assert_eq!(many.series[0].changes[0].at, 10, "{:?}", many.sentences());
+    assert_eq!(many.series[0].changes[0].at, 10, "{:?}", sentences(&many));
 }
 
 #[test]
@@ -280,9 +282,9 @@ fn what_a_start_draws_is_no_change() {
     };
     let said = |runs: Vec<Run>, order: Order| {
         let history = History::of(runs, Choice { order: Some(order), ..choice() }).unwrap();
-        let starts = history.certainty().iter().any(|c| c.contains("a standard deviation of 1.5%"));
-        assert!(starts, "{:?}", history.certainty());
-        history.sentences().into_iter().map(str::to_owned).collect::<Vec<_>>()
+        let starts = certainty(&history).iter().any(|c| c.contains("a standard deviation of 1.5%"));
+        assert!(starts, "{:?}", certainty(&history));
+        sentences(&history)
     };
     let nights = |last: f64| vec![of("11.4.5", 0, 1.0), of("11.4.5", 1, last)];
     assert_eq!(said(nights(0.98), Order::Time), Vec::<String>::new());
@@ -310,7 +312,7 @@ fn starts_that_were_measured_need_no_assumption() {
     assert_eq!((point.starts, point.value.n), (3, 18));
     assert!((known.df - 2.0).abs() < 1e-9, "{known:?}");
     assert_eq!(point.surroundings.schedule, "slices of 100 ms, 3 starts");
-    assert!(history.certainty().iter().any(|c| c.contains("intervals hold what a start draws")));
+    assert!(certainty(&history).iter().any(|c| c.contains("intervals hold what a start draws")));
 }
 
 #[test]
@@ -331,7 +333,7 @@ fn a_change_with_another_kernel_or_schedule_says_so() {
             .iter()
             .map(|p| p.warning_names().join(" "))
             .collect::<Vec<_>>();
-        (history.sentences()[0].to_owned(), marks)
+        (sentences(&history)[0].clone(), marks)
     };
     let (calm, marks) = said(&|_| {});
     assert!(!calm.contains("changed, too") && marks.iter().all(String::is_empty), "{calm}");
@@ -479,7 +481,7 @@ fn figures_need_two_on_each_side() {
     let of =
         |days: std::ops::Range<i64>| History::of(days.map(nightly).collect(), choice()).unwrap();
     let three = of(1..4);
-    assert!(three.sentences().is_empty(), "{:?}", three.sentences());
-    assert!(three.certainty().iter().any(|c| c.contains("fewer than 4 figures")));
-    assert_eq!(of(0..4).sentences().len(), 1);
+    assert!(sentences(&three).is_empty(), "{:?}", sentences(&three));
+    assert!(certainty(&three).iter().any(|c| c.contains("fewer than 4 figures")));
+    assert_eq!(sentences(&of(0..4)).len(), 1);
 }

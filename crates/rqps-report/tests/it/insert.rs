@@ -2,11 +2,12 @@
 
 use expect_test::expect_file;
 use proptest::prelude::*;
+use rqps_analysis::Analysis;
+use rqps_analysis::{Bar, CellState, Level};
 use rqps_model::ErrorCount;
 use rqps_model::{Role, Run, Verdict, WarningKind};
-use rqps_report::analysis::{Bar, CellState, Level};
 use rqps_report::warning::InWords;
-use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, text, warning};
+use rqps_report::{Detail, TextOptions, csv, html, json, markdown, text, warning};
 
 use crate::insert_fixture::{interleaved, run};
 use crate::readable::readable;

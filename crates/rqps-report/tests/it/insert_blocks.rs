@@ -1,10 +1,11 @@
 //! Steps of the Insert Benchmark whose blocks are equal in work: a stall counts as long as it took.
 
+use rqps_analysis::under_way::UnderWay;
+use rqps_analysis::{Analysis, Joined};
+use rqps_analysis::{Bar, CellState};
 use rqps_model::run::SystemStep;
 use rqps_model::{Block, Run, RunStep, Schedule, Slice, Verdict};
-use rqps_report::analysis::{Bar, CellState};
-use rqps_report::under_way::UnderWay;
-use rqps_report::{Analysis, Joined, csv, html, json};
+use rqps_report::{csv, html, json};
 
 use crate::insert_fixture;
 

@@ -1,7 +1,8 @@
 //! A run of many systems: every one has its row, and the text keeps to its width.
 
+use rqps_analysis::Analysis;
 use rqps_model::{Dbms, Group, Run, StepKind};
-use rqps_report::{Analysis, Detail, Format, TextOptions, charts, html, render, text};
+use rqps_report::{Detail, Format, TextOptions, charts, html, render, text};
 
 use crate::fixture::{info, run, step, system};
 use crate::readable::readable;

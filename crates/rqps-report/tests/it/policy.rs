@@ -1,7 +1,8 @@
 //! What the policies of pages allow: the one style and the scripts that stand in the page, and no style in an attribute.
 
+use rqps_analysis::Analysis;
 use rqps_model::Run;
-use rqps_report::{Analysis, html, stacks_page};
+use rqps_report::{html, stacks_page};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 

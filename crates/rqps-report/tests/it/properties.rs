@@ -1,10 +1,11 @@
 //! What holds for every run: swapped sides, hostile text, nothing measured, page size.
 
 use proptest::prelude::*;
+use rqps_analysis::Analysis;
 use rqps_model::run::SystemStep;
 use rqps_model::{Group, Run, Scope, StepKind, StepOutcome, Warning, WarningKind};
 use rqps_report::warning::InWords;
-use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, post, text};
+use rqps_report::{Detail, TextOptions, csv, html, json, markdown, post, text};
 
 use crate::fixture;
 use crate::readable::readable;

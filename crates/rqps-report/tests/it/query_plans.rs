@@ -1,9 +1,10 @@
 //! Query plans in reports: told where they differ, and where they do not.
 
 use expect_test::expect;
+use rqps_analysis::Analysis;
 use rqps_model::query_plan::{Access, Asked, Path};
 use rqps_model::{Dbms, Group, PlanShape, QueryPlan, Run, StepKind};
-use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, text, warning};
+use rqps_report::{Detail, TextOptions, csv, html, json, markdown, text, warning};
 use serde_json::Value;
 
 use crate::blocks_fixture;

@@ -1,6 +1,7 @@
 //! The published schema describes what is written, and nothing else passes it.
 
-use rqps_report::{Analysis, json};
+use rqps_analysis::Analysis;
+use rqps_report::json;
 use serde_json::Value;
 
 use crate::blocks_fixture::{self, around, reads};

@@ -1,10 +1,12 @@
 //! The seed's mistake and its like cannot be overlooked: a severe difference stands in the first line
 //! of every format.
 
+use rqps_analysis::gate::Gate;
+use rqps_analysis::{Analysis, Joined};
 use rqps_model::{Dbms, Run, StepKind, Transport};
-use rqps_report::gate::{self, Gate};
+use rqps_report::gate;
 use rqps_report::warning::InWords;
-use rqps_report::{Analysis, Detail, Joined, TextOptions, csv, html, json, markdown, text};
+use rqps_report::{Detail, TextOptions, csv, html, json, markdown, text};
 use serde_json::Value;
 
 use crate::fixture::{self, info, step};

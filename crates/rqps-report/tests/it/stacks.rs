@@ -1,8 +1,9 @@
 //! Stack profiles in reports: what is shown, and that nothing else changes by it.
 
 use expect_test::expect_file;
+use rqps_analysis::Analysis;
 use rqps_model::Run;
-use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, stacks_page, text};
+use rqps_report::{Detail, TextOptions, csv, html, json, markdown, stacks_page, text};
 use rqps_stacks::{StackProfile, Stacks};
 
 use crate::readable::readable;

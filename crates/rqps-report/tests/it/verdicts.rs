@@ -3,12 +3,13 @@
 
 use std::cmp::Ordering;
 
+use rqps_analysis::Analysis;
+use rqps_analysis::{Bar, Cell, Settle};
 use rqps_model::run::Check;
 use rqps_model::slice::Lateness;
 use rqps_model::{Run, Schedule, StepKind, Verdict, WarningKind};
-use rqps_report::analysis::{Bar, Cell, Settle};
 use rqps_report::warning::InWords;
-use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, text};
+use rqps_report::{Detail, TextOptions, csv, html, json, markdown, text};
 
 use crate::blocks_fixture::{Wanted, around, reads, run};
 use crate::fixture::Draw;

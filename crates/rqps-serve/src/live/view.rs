@@ -1,9 +1,9 @@
 //! What is seen of a run as the parts of its page: each is sent anew when it changes.
 
 use maud::{Markup, PreEscaped, html};
+use rqps_analysis::under_way::Course;
 use rqps_model::{Block, StepOutcome};
 use rqps_report::page::{count, interval, long_duration, one_line, plain_figure, ratio};
-use rqps_report::under_way::Course;
 use rqps_store::outline::OutlineStep;
 
 use super::left::Left;

@@ -2,9 +2,9 @@
 
 use hyper::StatusCode;
 use maud::{Markup, html};
+use rqps_analysis::{Analysis, Joined};
 use rqps_model::{Run, Scope};
 use rqps_report::page::one_line;
-use rqps_report::{Analysis, Joined};
 use rqps_stats::DEFAULT_BOUND;
 use rqps_store::{Error, RunRef};
 

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use hyper::StatusCode;
 use maud::{Markup, html};
+use rqps_analysis::history::{Choice, History, Order};
 use rqps_model::{Run, RunSystem, StepInfo, StepKind};
-use rqps_report::history::{Choice, History, Order};
 use rqps_report::page::one_line;
 use rqps_store::{Error, Store};
 

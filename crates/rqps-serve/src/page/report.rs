@@ -2,9 +2,10 @@
 
 use hyper::StatusCode;
 use maud::{Markup, html};
+use rqps_analysis::Analysis;
 use rqps_model::Run;
 use rqps_report::page::one_line;
-use rqps_report::{Analysis, Detail, Format, TextOptions};
+use rqps_report::{Detail, Format, TextOptions};
 use rqps_stats::DEFAULT_BOUND;
 use rqps_store::{Error, RunRef};
 

@@ -7,10 +7,10 @@ use maud::{Markup, html};
 use rqps_model::{Estimate, Group};
 
 use super::{NumberedStep, Row, axis, height, middle, pct, value};
-use crate::analysis::{Analysis, Cell, GroupSummary};
 use crate::dot::dot;
 use crate::html::label::outside;
 use crate::html::scale::Scale;
+use rqps_analysis::{Analysis, Cell, GroupSummary};
 use rqps_text::number::{self, count};
 use rqps_text::words::one_line;
 

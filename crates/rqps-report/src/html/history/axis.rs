@@ -1,6 +1,6 @@
 //! The vertical axis of a series: linear, from about the smallest to about the largest value.
 
-use crate::history::Series;
+use rqps_analysis::history::Series;
 
 /// Whiskers may widen the axis by this many times the span of the points; longer ones are cut off.
 const WHISKER_ROOM: f64 = 0.8;

@@ -7,7 +7,8 @@ use maud::{Markup, html};
 
 use super::axis::Axis;
 use crate::history::text::{interval, value};
-use crate::history::{Change, History, Order, Point, Series, change_in_short, levels};
+use crate::history::words::change_in_short;
+use rqps_analysis::history::{Change, History, Order, Point, Series, levels};
 use rqps_text::number::utc;
 use rqps_text::words::one_line;
 

@@ -74,7 +74,8 @@ impl Condition {
     }
 
     /// `6.8.0 in a, 6.9.1 in b`, of runs that are called so; runs with one value share it.
-    pub(crate) fn by_value<'a>(&'a self, names: impl Iterator<Item = &'a str>) -> String {
+    #[must_use]
+    pub fn by_value<'a>(&'a self, names: impl Iterator<Item = &'a str>) -> String {
         let values = self.values.iter().map(|value| value.as_deref().unwrap_or("none"));
         by_value(values.zip(names))
     }
@@ -93,7 +94,8 @@ fn counts(name: &str, value: Option<&str>) -> bool {
 }
 
 /// Values and the runs that they are of, in words: `paired in A and B, free in C`.
-pub(crate) fn by_value<'a>(values: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+#[must_use]
+pub fn by_value<'a>(values: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let mut told: Vec<(&str, Vec<&str>)> = Vec::new();
     for (value, name) in values {
         match told.iter_mut().find(|(known, _)| *known == value) {
@@ -110,7 +112,8 @@ pub(crate) fn by_value<'a>(values: impl Iterator<Item = (&'a str, &'a str)>) -> 
 }
 
 /// `kernel 6.8.0 in 20261121-203015-demo, 6.9.1 in 20261122-080000-demo`; runs with one value share it.
-pub(crate) fn condition(DifferentCondition { name, values }: &DifferentCondition) -> String {
+#[must_use]
+pub fn condition(DifferentCondition { name, values }: &DifferentCondition) -> String {
     let values = values
         .iter()
         .map(|of_run| (of_run.value.as_deref().unwrap_or("none"), of_run.run.as_str()));
@@ -118,7 +121,8 @@ pub(crate) fn condition(DifferentCondition { name, values }: &DifferentCondition
 }
 
 /// The conditions that are not the same in all runs.
-pub(crate) fn of(runs: &[&Run]) -> Vec<Condition> {
+#[must_use]
+pub fn of(runs: &[&Run]) -> Vec<Condition> {
     let all: Vec<BTreeMap<(usize, String), String>> = runs.iter().map(|run| facts(run)).collect();
     let names: BTreeSet<&(usize, String)> = all.iter().flat_map(BTreeMap::keys).collect();
     names
@@ -180,7 +184,8 @@ pub(crate) fn work(plan: &str) -> Vec<Work> {
 }
 
 /// The name of the suite that a step is of, where suites have names: `SUITE/STEP`.
-pub(crate) fn suite_of(step: &str) -> Option<&str> {
+#[must_use]
+pub fn suite_of(step: &str) -> Option<&str> {
     step.rsplit_once('/').map(|(suite, _)| suite)
 }
 

@@ -19,10 +19,8 @@ use rqps_model::{
 };
 
 pub use base::JoinError;
-pub use conditions::{Condition, Topic};
-pub(crate) use conditions::{
-    Work, by_value, condition, host_name, of as conditions_of, suite_of, work, work_of,
-};
+pub use conditions::{Condition, Topic, by_value, condition, of as conditions_of, suite_of};
+pub(crate) use conditions::{Work, host_name, work, work_of};
 
 use crate::analysis::SystemPair;
 use rqps_text::words::list;
@@ -177,7 +175,8 @@ impl Joined {
     }
 
     /// Whether the system's run has the step at all.
-    pub(crate) fn has_step(&self, step: &RunStep, system: usize) -> bool {
+    #[must_use]
+    pub fn has_step(&self, step: &RunStep, system: usize) -> bool {
         self.origins.get(system).is_some_and(|&origin| self.told(step, origin).is_some())
     }
 

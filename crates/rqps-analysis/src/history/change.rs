@@ -3,7 +3,7 @@
 use rqps_model::Estimate;
 use rqps_stats::change_point::{self, Value};
 
-use super::{Method, Order, Point, Series, words};
+use super::{Method, Point, Series};
 
 /// Significance of a change: of series without one, so many have one found.
 pub const SIGNIFICANCE: f64 = 0.01;
@@ -25,12 +25,10 @@ pub struct Change {
     pub p: f64,
     /// What differs between the points beside it and may be the cause as well, in words.
     pub unlike: Option<String>,
-    /// What it says: `point-query got slower at MariaDB 10.11.5, 8% [6, 10].`
-    pub sentence: String,
 }
 
-/// Finds the changes of a series; `several` when it is one of several kinds of systems.
-pub(super) fn find(series: &mut Series, order: Order, several: bool) {
+/// Finds the changes of a series.
+pub(super) fn find(series: &mut Series) {
     let floor = floor(series);
     let values: Vec<Value> = series.points.iter().map(|p| value(series, p, floor)).collect();
     let method = match series.method {
@@ -45,9 +43,7 @@ pub(super) fn find(series: &mut Series, order: Order, several: bool) {
         let (old, new) = (&series.points[from..change.at], &series.points[change.at..to]);
         let size = size(old, new, change.size.estimate);
         let unlike = unlike(&series.points, change.at);
-        let place = (change.at, &size);
-        let sentence = words::sentence(series, place, unlike.as_deref(), (order, several));
-        changes.push(Change { at: change.at, size, p: change.p, unlike, sentence });
+        changes.push(Change { at: change.at, size, p: change.p, unlike });
     }
     series.changes = changes;
 }
@@ -92,7 +88,8 @@ fn unlike(points: &[Point], at: usize) -> Option<String> {
 }
 
 /// Levels between changes: from, to (excluded) and geometric mean.
-pub(crate) fn levels(series: &Series) -> Vec<(usize, usize, f64)> {
+#[must_use]
+pub fn levels(series: &Series) -> Vec<(usize, usize, f64)> {
     let ends = series.changes.iter().map(|c| c.at).chain([series.points.len()]);
     let mut from = 0;
     let mut out = Vec::new();

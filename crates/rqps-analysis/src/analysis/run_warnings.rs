@@ -132,7 +132,8 @@ fn order_of_systems(analysis: &Analysis<'_>) -> WarningKind {
 }
 
 /// How many of the steps are of the Insert Benchmark.
-pub(crate) fn insert_steps(analysis: &Analysis<'_>) -> Share {
+#[must_use]
+pub fn insert_steps(analysis: &Analysis<'_>) -> Share {
     match &analysis.insert {
         None => Share::None,
         Some(own) if own.steps.len() == analysis.steps.len() => Share::All,

@@ -12,27 +12,32 @@ impl<'a> Analysis<'a> {
     }
 
     /// Where it was measured.
-    pub(crate) fn host(&self) -> &'a Host {
+    #[must_use]
+    pub fn host(&self) -> &'a Host {
         self.own_run().map_or(&self.run.host, |own| &own.host)
     }
 
     /// The order of the slices.
-    pub(crate) fn schedule(&self) -> Schedule {
+    #[must_use]
+    pub fn schedule(&self) -> Schedule {
         self.own_run().map_or(self.run.schedule, |own| own.schedule)
     }
 
     /// The seed that all randomness derives from.
-    pub(crate) fn seed(&self) -> u64 {
+    #[must_use]
+    pub fn seed(&self) -> u64 {
         self.own_run().map_or(self.run.seed, |own| own.seed)
     }
 
     /// The version of rqps that measured.
-    pub(crate) fn rqps_version(&self) -> &'a str {
+    #[must_use]
+    pub fn rqps_version(&self) -> &'a str {
         self.own_run().map_or(&self.run.rqps_version, |own| &own.rqps_version)
     }
 
     /// Where it was taken from; absent where rqps measured.
-    pub(crate) fn imported(&self) -> Option<&'a Imported> {
+    #[must_use]
+    pub fn imported(&self) -> Option<&'a Imported> {
         self.own_run().map_or(self.run.imported.as_ref(), |own| own.imported.as_ref())
     }
 

@@ -7,7 +7,8 @@ use super::headline::median;
 use super::{Analysis, StepAnalysis};
 
 /// The median half-width of the intervals of rQPS, by kind of step.
-pub(crate) fn half_widths(analysis: &Analysis<'_>) -> Option<WarningKind> {
+#[must_use]
+pub fn half_widths(analysis: &Analysis<'_>) -> Option<WarningKind> {
     let median_of = |kind: StepClass, kinds: &[StepKind]| {
         let is_of_kind = |step: &&StepAnalysis<'_>| kinds.contains(&step.step.info.kind);
         let cells = analysis.steps.iter().filter(is_of_kind).flat_map(|step| &step.cells);

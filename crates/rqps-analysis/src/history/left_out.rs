@@ -11,14 +11,6 @@ pub struct LeftOut {
     pub because: String,
 }
 
-impl LeftOut {
-    /// `20261121-203015-demo, scan: it is of another host`.
-    pub(crate) fn sentence(&self) -> String {
-        let what = if self.what.is_empty() { String::new() } else { format!(", {}", self.what) };
-        format!("{}{what}: {}", self.run_id, self.because)
-    }
-}
-
 /// One entry per run and reason, with the steps that it is about.
 pub(super) fn merge(left_out: &mut Vec<LeftOut>) {
     let mut merged: Vec<(LeftOut, Vec<String>)> = Vec::new();

@@ -70,12 +70,12 @@ pub use headline::Headline;
 pub use insert::{InsertCell, InsertTables, Level, Sla};
 pub use memory::Memory;
 pub use plans::{StatementPlans, StepPlans};
-pub(crate) use run_warnings::insert_steps;
+pub use run_warnings::insert_steps;
 pub use settle::Settle;
 pub use size::SystemSizes;
 pub use stacks::{PairStacks, StepStacks};
 pub(crate) use system_pair::SystemPair;
-pub(crate) use width::half_widths;
+pub use width::half_widths;
 pub use windows::WindowRates;
 
 /// A run with everything that reports say about it.
@@ -292,7 +292,8 @@ impl<'a> Analysis<'a> {
     }
 
     /// A system's label in as many columns as tables give it, or in more where it would be as another's.
-    pub(crate) fn short_label(&self, system_idx: usize) -> &str {
+    #[must_use]
+    pub fn short_label(&self, system_idx: usize) -> &str {
         self.short_labels.get(system_idx).map_or("", String::as_str)
     }
 
@@ -323,7 +324,8 @@ impl<'a> Analysis<'a> {
     }
 
     /// A step's number of clients, where the run has several.
-    pub(crate) fn clients_of(&self, step: &StepAnalysis<'_>) -> Option<u32> {
+    #[must_use]
+    pub fn clients_of(&self, step: &StepAnalysis<'_>) -> Option<u32> {
         has_several_clients(self.run).then_some(step.step.clients)
     }
 

@@ -61,7 +61,8 @@ impl Sla {
     }
 
     /// The average as it is shown: an average that just fails is not rounded to one that is held.
-    pub(crate) fn shown_average(&self) -> f64 {
+    #[must_use]
+    pub fn shown_average(&self) -> f64 {
         let unit = 10_f64.powi(i32::try_from(number::decimals(self.average_per_s)).unwrap_or(0));
         let scaled = self.average_per_s * unit;
         let is_rounded_up = !self.is_held && is_held(scaled.round() / unit, self.target_per_s);
@@ -69,7 +70,8 @@ impl Sla {
     }
 
     /// `94%` of the target, likewise.
-    pub(crate) fn shown_percent(&self) -> String {
+    #[must_use]
+    pub fn shown_percent(&self) -> String {
         let hundredths = self.ratio() * 100.0;
         let nearest = hundredths.round();
         let is_rounded_up = !self.is_held && nearest >= HELD * 100.0;

@@ -11,7 +11,7 @@ use rqps_text::words::{list, list_in_short};
 const OVER_RUNS: &str = "Over runs: what the host did between them is in these ratios.";
 
 /// How a sentence of causes begins.
-pub(crate) const CAUSE: &str = "Cause:";
+pub const CAUSE: &str = "Cause:";
 
 /// What a whole run says about one candidate.
 #[derive(Debug, Clone, PartialEq)]
@@ -225,7 +225,8 @@ fn cause(sentence: &str) -> String {
 
 /// The server's CPU per operation over the base's beside a verdict; absent where what else the server did hides
 /// in it what its clients met, so that the cause tells the threads that serve them alone.
-pub(crate) fn cpu_behind(cell: &Cell) -> Option<&Estimate> {
+#[must_use]
+pub fn cpu_behind(cell: &Cell) -> Option<&Estimate> {
     let is_apart = cell.cause.as_ref().is_some_and(|cause| cause.is_of_serving);
     cell.server_cpu_ratio.as_ref().filter(|_| !is_apart)
 }

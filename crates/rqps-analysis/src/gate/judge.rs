@@ -111,7 +111,7 @@ fn who(analysis: &Analysis<'_>, idx: usize) -> String {
     if idx == analysis.base { format!("the base {label}") } else { label }
 }
 
-/// Why a verdict is unclear; [`to_settle`] has what would settle it.
+/// Why a verdict is unclear.
 fn unclear(analysis: &Analysis<'_>, step: &StepAnalysis<'_>, cell: &Cell) -> String {
     let comparison = cell.comparison.as_deref();
     let has_interval = cell.rqps.is_some_and(|ratio| ratio.interval.is_some());
@@ -138,10 +138,4 @@ fn unclear(analysis: &Analysis<'_>, step: &StepAnalysis<'_>, cell: &Cell) -> Str
     } else {
         because
     }
-}
-
-/// What would settle an unclear verdict, in words; `None` where that cannot be told.
-pub(super) fn to_settle(cell: &Cell) -> Option<String> {
-    // The chance is that of the projection: rqps_stats::precision.
-    cell.settle().map(|settle| format!("{} would settle it with a chance of 80%", settle.words()))
 }
