@@ -10,13 +10,14 @@ use anyhow::{Context as _, Result};
 use arrows::Files;
 
 /// The crates from top to bottom: each may depend only on those after it.
-const LAYERS: [&str; 21] = [
+const LAYERS: [&str; 23] = [
     "rqps",
     "rqps-serve",
     "rqps-import",
     "rqps-sysbench",
     "rqps-export",
     "rqps-runner",
+    "rqps-html",
     "rqps-report",
     "rqps-analysis",
     "rqps-audit",
@@ -28,6 +29,7 @@ const LAYERS: [&str; 21] = [
     "rqps-workload",
     "rqps-client",
     "rqps-explain",
+    "rqps-fixtures",
     "rqps-stats",
     "rqps-stacks",
     "rqps-model",

@@ -20,7 +20,7 @@ pub(crate) fn verdict(cell: &Cell) -> Option<String> {
 }
 
 /// The sign of a difference beyond chance, where the verdict does not say it.
-pub(crate) fn lean(cell: &Cell) -> Option<&'static str> {
+pub fn lean(cell: &Cell) -> Option<&'static str> {
     let is_open = matches!(cell.verdict, Some(Verdict::Same | Verdict::Unclear));
     match cell.direction() {
         Some(Ordering::Less) if is_open => Some("<"),
@@ -31,7 +31,7 @@ pub(crate) fn lean(cell: &Cell) -> Option<&'static str> {
 
 /// The ratios of a step to the base: their tests, and how starts of the servers differ. `None` where
 /// none has an interval.
-pub(crate) fn grid(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
+pub fn grid(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
     let has_starts = analysis.n_starts > 1;
     let mut heads = vec![
         ("of", Side::Left),
@@ -74,7 +74,7 @@ pub(crate) fn grid(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<G
 }
 
 /// What the columns of [`grid`] are.
-pub(crate) fn legend(analysis: &Analysis<'_>) -> String {
+pub fn legend(analysis: &Analysis<'_>) -> String {
     let starts = if analysis.n_starts > 1 {
         "; starts of the servers, and sd the standard deviation from start to start beyond what \
          blocks explain"
@@ -112,7 +112,7 @@ fn ratios(comparison: &Comparison) -> Vec<(String, Judged)> {
 }
 
 /// What a step's verdicts leave open, and ratios that it cannot have; a sentence each.
-pub(crate) fn notes(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<String> {
+pub fn notes(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<String> {
     let mut out = Vec::new();
     for (idx, cell) in step.cells.iter().enumerate() {
         let Some(comparison) = &cell.comparison else { continue };

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &HistoryArgs, around: &Surroundings) -> Result<()> {
     let colour = around.colour && args.output.is_none();
     let text = match args.format {
         HistoryFormat::Text => history::text::render(&history, colour, text_width()),
-        HistoryFormat::Html => rqps_report::html::history::render(&history),
+        HistoryFormat::Html => rqps_html::history::render(&history),
         HistoryFormat::Json => history::json::render(&history),
         HistoryFormat::Csv => history::csv::render(&history),
     };

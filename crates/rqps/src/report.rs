@@ -104,7 +104,7 @@ pub(crate) fn render_analysis(
         Format::Markdown => rqps_report::markdown::render(analysis),
         Format::Csv => rqps_report::csv::render(analysis),
         Format::Json => rqps_report::json::render(analysis),
-        Format::Html => rqps_report::html::render(analysis),
+        Format::Html => rqps_html::render(analysis),
     }
 }
 

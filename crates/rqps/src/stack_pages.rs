@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use rqps_analysis::Analysis;
-use rqps_report::stacks_page;
+use rqps_html::stacks_page;
 use rqps_store::stack_profile::DIR;
 use rqps_store::{Artifact, Store};
 

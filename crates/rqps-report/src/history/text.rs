@@ -45,7 +45,7 @@ fn list(out: &mut String, items: &[String], width: usize) {
 }
 
 /// `3 changes in 4 series, by version.`
-pub(crate) fn head(history: &History) -> String {
+pub fn head(history: &History) -> String {
     let n: usize = history.series.iter().map(|s| s.changes.len()).sum();
     let changes = if n == 0 { "No change".to_owned() } else { number::count(n, "change") };
     format!("{changes} in {} series, by {}.", history.series.len(), history.order.word())
@@ -57,7 +57,7 @@ pub(crate) fn heading(series: &Series) -> String {
 }
 
 /// What the values of a series are, in words.
-pub(crate) fn unit(series: &Series) -> String {
+pub fn unit(series: &Series) -> String {
     match &series.scale {
         Scale::Relative { base } => format!("rQPS against {base}"),
         Scale::Absolute { unit } => (*unit).to_owned(),
@@ -65,7 +65,7 @@ pub(crate) fn unit(series: &Series) -> String {
 }
 
 /// A value as its scale is written, without its interval.
-pub(crate) fn value(series: &Series, point: &Point) -> String {
+pub fn value(series: &Series, point: &Point) -> String {
     match series.scale {
         Scale::Relative { .. } if point.is_base => "1".to_owned(),
         Scale::Relative { .. } => number::ratio(&point.value),
@@ -74,7 +74,7 @@ pub(crate) fn value(series: &Series, point: &Point) -> String {
 }
 
 /// The interval of a value, `base` or `n=1`.
-pub(crate) fn interval(series: &Series, point: &Point) -> String {
+pub fn interval(series: &Series, point: &Point) -> String {
     let none = || "n=1".to_owned();
     match series.scale {
         _ if point.is_base => "base".to_owned(),
@@ -84,7 +84,7 @@ pub(crate) fn interval(series: &Series, point: &Point) -> String {
 }
 
 /// The change that begins with the point at a position.
-pub(crate) fn change_at(series: &Series, at: usize) -> Option<&Change> {
+pub fn change_at(series: &Series, at: usize) -> Option<&Change> {
     series.changes.iter().find(|change| change.at == at)
 }
 

@@ -6,7 +6,7 @@ use rqps_model::{Dbms, Group, Metric, StepKind, Verdict, WarningKind};
 use rqps_report::warning::InWords;
 use rqps_report::{Detail, TextOptions, text, warning};
 
-use crate::fixture::{self, info, run, step, system};
+use rqps_fixtures::{self as fixture, info, run, step, system};
 
 fn near(got: f64, expected: f64) {
     assert!((got / expected - 1.0).abs() < 1e-9, "{got} is not {expected}");

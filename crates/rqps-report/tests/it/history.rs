@@ -4,62 +4,12 @@ use expect_test::expect_file;
 use rqps_analysis::history::{Choice, History, Order, Scale};
 use rqps_model::run::Check;
 use rqps_model::slice::Lateness;
-use rqps_model::{
-    Dbms, Group, Host, Run, RunStep, RunSystem, Schedule, StepKind, StepOutcome, SystemSource,
-};
+use rqps_model::{Dbms, Run, RunSystem, Schedule, StepOutcome, SystemSource};
 use rqps_report::history::words::{certainty, sentence, sentences};
 use rqps_report::history::{csv, json, text};
-use rqps_report::html;
 
-use crate::fixture::{self, Draw, Shape, done, info, slice, system};
-
-const DAY_MS: i64 = 86_400_000;
-
-const INTERLEAVED: Schedule = Schedule::interleaved(100, 6);
-
-/// A step with a steady rate: slices spread by half a percent.
-fn steady(name: &str, qps: &[f64], seed: u64) -> RunStep {
-    let mut draw = Draw(seed);
-    let systems = qps
-        .iter()
-        .map(|&qps| {
-            let shape =
-                Shape { qps, noise: 0.005, seconds: 10, server_us: 1e6 / qps, written_kb: 0.0 };
-            done((0..6).map(|idx| slice(idx, shape, &mut draw)).collect())
-        })
-        .collect();
-    let info = info(name, StepKind::Read, Group::Point);
-    RunStep { info, clients: 1, placement: rqps_model::Placement::Paired, start: 0, systems }
-}
-
-/// A run of systems on the day `day`; per step its name and the systems' QPS.
-fn run(day: i64, systems: Vec<RunSystem>, steps: &[(&str, &[f64])]) -> Run {
-    let seed = day.unsigned_abs() + 11;
-    let steps = steps.iter().map(|(name, qps)| steady(name, qps, seed)).collect();
-    let mut run = fixture::run(systems, steps);
-    run.id = format!("202611{:02}-080000-nightly", day + 1);
-    run.schedule = INTERLEAVED;
-    run.started_unix_ms = 1_793_491_200_000 + (day + 1) * DAY_MS - DAY_MS / 3 * 2;
-    run
-}
-
-/// A run per version against the same base, in another order than that of the versions; 10.11.5 lost
-/// 8% of point-query.
-fn versions() -> Vec<Run> {
-    ["10.11.5", "10.6.5", "11.4.5", "10.2.11", "10.11.4"]
-        .iter()
-        .zip(0..)
-        .map(|(version, day)| {
-            let systems = vec![system(Dbms::Mariadb, "10.1.23"), system(Dbms::Mariadb, version)];
-            let lost = if ["10.11.5", "11.4.5"].contains(version) { 0.92 } else { 1.0 };
-            // The host is slower every day, which the base shares.
-            let host = 1.0 - 0.03 * f64::from(u8::try_from(day).unwrap());
-            let point = [20_000.0 * host, 19_000.0 * host * lost];
-            let scan = [4_000_000.0 * host, 4_100_000.0 * host];
-            run(day, systems, &[("point-query", &point), ("scan", &scan)])
-        })
-        .collect()
-}
+use rqps_fixtures::system;
+use rqps_fixtures::versions::{run, versions, versions_with_warnings};
 
 fn choice<'c>() -> Choice<'c> {
     Choice { order: None, all_hosts: false, step: &|_| true, system: &|_| true }
@@ -71,38 +21,15 @@ fn servers(history: &History, series: usize) -> Vec<&str> {
 
 #[test]
 fn every_format_of_a_history_by_version() {
-    let mut runs = versions();
-    let mut other = runs[0].clone();
-    other.id = "20261101-070000-elsewhere".to_owned();
-    other.started_unix_ms -= 1;
-    other.host = Host { hostname: "bench2".to_owned(), ..fixture::host() };
-    runs.push(other);
-    let left = "dirty pages".to_owned();
-    runs[2].steps[1].systems[1].slices[0]
-        .warnings
-        .push(rqps_model::WarningKind::NotSettled { left });
-    runs[1].steps[1].systems[0].slices[0]
-        .warnings
-        .push(rqps_model::WarningKind::Swapped { pages: 9 });
-    for run in [0, 2] {
-        runs[run].host.kernel = "6.5.0-14-generic".to_owned();
-    }
-    runs[1].schedule = Schedule::Sequential { slices: 6 };
-    let history = History::of(runs, choice()).unwrap();
+    let history = History::of(versions_with_warnings(), choice()).unwrap();
     let out = text::render(&history, false, 100);
     assert!(out.lines().all(|l| l.chars().count() <= 100), "{out}");
     expect_file!["../data/history.txt"].assert_eq(&out);
-    expect_file!["../data/history.html"].assert_eq(&html::history::render(&history));
     expect_file!["../data/history.json"].assert_eq(&json::render(&history));
     let rows = csv::render(&history);
     expect_file!["../data/history.csv"].assert_eq(&rows.replace("\r\n", "\n"));
     let head = rows.lines().next().unwrap();
     assert!(rows.lines().all(|l| l.matches(',').count() >= head.matches(',').count()));
-}
-
-/// A history with a change in it, for the browser.
-pub(crate) fn changed() -> History {
-    History::of(versions(), choice()).unwrap()
 }
 
 #[test]
@@ -252,7 +179,7 @@ fn the_history_follows_its_schema() {
 }
 
 #[test]
-fn hostile_text_stays_text_and_nothing_is_referred_to() {
+fn hostile_text_stays_text() {
     let mut runs = versions();
     let hostile = "</title><script>alert(1)</script>\u{202e}\u{1b}[31m\"=1+1";
     for run in &mut runs {
@@ -263,10 +190,7 @@ fn hostile_text_stays_text_and_nothing_is_referred_to() {
         run.systems[1].spec.config = hostile.to_owned();
     }
     let history = History::of(runs, choice()).unwrap();
-    let page = html::history::render(&history);
-    assert!(!page.contains("<script") && !page.contains("src="), "{page}");
-    assert!(page.split("href=\"").skip(1).all(|target| target.starts_with('#')));
-    for out in [page, text::render(&history, false, 100), csv::render(&history)] {
+    for out in [text::render(&history, false, 100), csv::render(&history)] {
         assert!(!out.contains(['\u{1b}', '\u{202e}']), "{out}");
     }
     assert!(!csv::render(&history).contains(",=1"));

@@ -3,8 +3,9 @@
 use maud::{Markup, PreEscaped, html};
 use rqps_analysis::under_way::Course;
 use rqps_model::{Block, StepOutcome};
-use rqps_report::page::{count, interval, long_duration, one_line, plain_figure, ratio};
 use rqps_store::outline::OutlineStep;
+use rqps_text::number::{count, interval, long_duration, plain_figure, ratio};
+use rqps_text::words::one_line;
 
 use super::left::Left;
 use super::watcher::{Seen, end_of, n_ended};
