@@ -204,7 +204,9 @@ impl<'a> Gate<'a> {
             return Err(GateError::NoStep { run, known });
         }
         let point = |j: &Judged| match &j.outcome {
-            Outcome::Slower => analysis.steps[j.step_idx].cells[j.system_idx].rqps.map(|r| r.point),
+            Outcome::Slower => {
+                analysis.steps[j.step_idx].cells[j.system_idx].rqps().map(|r| r.point)
+            }
             _ => None,
         };
         // Stable: all but the slower ones stay in the run's order.

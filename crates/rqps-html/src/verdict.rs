@@ -100,14 +100,14 @@ fn extreme(analysis: &Analysis<'_>, step_idx: Option<usize>, idx: usize, what: &
                 dt { (what) }
                 dd {
                     a href={ "#step-" (at) } { (outside(&step.title)) } " "
-                    @if let Some(ratio) = &cell.rqps {
+                    @if let Some(ratio) = &cell.rqps() {
                         strong { (number::ratio(ratio)) } " "
                         span.range { (super::label::interval(ratio)) }
                     }
                     @if let Some(cpu) = cpu_behind(cell) {
                         br;
                         "server CPU per " (step.step.info.figure.operation()) " "
-                        (number::ratio(cpu)) "×"
+                        (number::ratio(&cpu)) "×"
                     }
                 }
             }

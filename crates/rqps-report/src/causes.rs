@@ -18,7 +18,7 @@ pub(crate) fn lines(analysis: &Analysis<'_>) -> Vec<(String, String)> {
     for idx in analysis.candidates() {
         let mut barred: Vec<(&str, Vec<String>)> = Vec::new();
         for step in &analysis.steps {
-            let cause = step.cells.get(idx).and_then(|cell| cell.cause.as_deref());
+            let cause = step.cells.get(idx).and_then(|cell| cell.cause());
             let Some(cause) = cause else { continue };
             // What several steps share is said once.
             if let Some(why) = cause.barred {
@@ -157,7 +157,7 @@ fn name(quantity: Quantity) -> String {
 }
 
 fn splits<'s>(step: &'s StepAnalysis<'_>) -> impl Iterator<Item = (usize, &'s Split)> {
-    step.cells.iter().enumerate().filter_map(|(idx, cell)| Some((idx, cell.split.as_deref()?)))
+    step.cells.iter().enumerate().filter_map(|(idx, cell)| Some((idx, cell.split()?)))
 }
 
 /// Base, candidate, change and its interval.

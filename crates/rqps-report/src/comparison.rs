@@ -13,7 +13,7 @@ use rqps_text::number::{self, NOTHING};
 /// A verdict's word, the sign of a difference beyond chance and smaller, and what more would settle it:
 /// `slower`, `same <`, `unclear +4 min`.
 pub(crate) fn verdict(cell: &Cell) -> Option<String> {
-    let mut words = vec![cell.verdict?.word().to_owned()];
+    let mut words = vec![cell.verdict()?.word().to_owned()];
     words.extend(lean(cell).map(str::to_owned));
     words.extend(cell.settle().map(|settle| settle.short()));
     Some(words.join(" "))
@@ -21,7 +21,7 @@ pub(crate) fn verdict(cell: &Cell) -> Option<String> {
 
 /// The sign of a difference beyond chance, where the verdict does not say it.
 pub fn lean(cell: &Cell) -> Option<&'static str> {
-    let is_open = matches!(cell.verdict, Some(Verdict::Same | Verdict::Unclear));
+    let is_open = matches!(cell.verdict(), Some(Verdict::Same | Verdict::Unclear));
     match cell.direction() {
         Some(Ordering::Less) if is_open => Some("<"),
         Some(Ordering::Greater) if is_open => Some(">"),
@@ -48,7 +48,7 @@ pub fn grid(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
     heads.push(("system", Side::Left));
     let mut grid = Grid::new(&heads);
     for (idx, cell) in step.cells.iter().enumerate() {
-        let ratios = cell.comparison.iter().flat_map(|comparison| ratios(comparison));
+        let ratios = cell.comparison().into_iter().flat_map(ratios);
         for (what, judged) in ratios.filter(|(_, judged)| judged.found.tested.p.is_some()) {
             let (found, ratio) = (judged.found, judged.estimate());
             let p = |p: Option<f64>| plain(p.map_or_else(|| NOTHING.to_owned(), number::p_value));
@@ -90,17 +90,8 @@ pub fn legend(analysis: &Analysis<'_>) -> String {
 
 /// All ratios of a comparison with their names, in the order of reports.
 fn ratios(comparison: &Comparison) -> Vec<(String, Judged)> {
-    let Comparison {
-        rqps,
-        server_cpu,
-        steady,
-        responses,
-        alone: _,
-        verdict_p: _,
-        kept_share: _,
-        left_out: _,
-        settle: _,
-    } = comparison;
+    let Comparison { rqps, server_cpu, steady, responses, decision: _, kept_share: _, left_out: _ } =
+        comparison;
     let mut out = vec![("rQPS".to_owned(), *rqps)];
     out.extend(steady.map(|judged| ("steady rate".to_owned(), judged)));
     out.extend(server_cpu.map(|judged| ("srvcpu/o".to_owned(), judged)));
@@ -115,7 +106,7 @@ fn ratios(comparison: &Comparison) -> Vec<(String, Judged)> {
 pub fn notes(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<String> {
     let mut out = Vec::new();
     for (idx, cell) in step.cells.iter().enumerate() {
-        let Some(comparison) = &cell.comparison else { continue };
+        let Some(comparison) = cell.comparison() else { continue };
         let label = analysis.short_label(idx);
         out.extend(fallen(analysis, cell, comparison).map(|text| format!("{label}: {text}")));
         out.extend(small(analysis, cell).map(|text| format!("{label}: {text}")));
@@ -132,7 +123,8 @@ pub fn notes(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<String> {
 
 /// A verdict that did not stand among the others.
 fn fallen(analysis: &Analysis<'_>, cell: &Cell, comparison: &Comparison) -> Option<String> {
-    let alone = comparison.alone.filter(|_| cell.fell_short())?;
+    let alone = cell.fallen_verdict()?;
+    let verdict_p = comparison.decision?.verdict_p;
     let p = comparison.rqps.found.tested.p?;
     let n = analysis.n_tests();
     Some(format!(
@@ -140,7 +132,7 @@ fn fallen(analysis: &Analysis<'_>, cell: &Cell, comparison: &Comparison) -> Opti
          of less than {} counted as none), and so unclear.",
         alone.word(),
         number::p_value(p),
-        comparison.verdict_p.map_or_else(String::new, number::p_value),
+        verdict_p.map_or_else(String::new, number::p_value),
         number::exact_percent(analysis.bound)
     ))
 }
@@ -149,7 +141,7 @@ fn fallen(analysis: &Analysis<'_>, cell: &Cell, comparison: &Comparison) -> Opti
 fn small(analysis: &Analysis<'_>, cell: &Cell) -> Option<String> {
     let word = if cell.direction() == Some(Ordering::Less) { "slower" } else { "faster" };
     let bound = number::exact_percent(analysis.bound);
-    lean(cell).filter(|_| cell.verdict == Some(Verdict::Same))?;
+    lean(cell).filter(|_| cell.verdict() == Some(Verdict::Same))?;
     Some(format!(
         "{word} beyond chance, by less than {bound}: the same for the purpose of the verdict."
     ))

@@ -77,17 +77,22 @@ impl Summary {
     }
 
     /// A cell's text with its colour, and the sign that says the same.
-    pub(crate) fn cell(self, cell: &Cell, is_base: bool) -> (GridCell, String) {
-        let level = cell.insert.as_ref().map_or(Level::Middle, |own| own.level);
+    pub(crate) fn cell(
+        self,
+        step: &StepAnalysis<'_>,
+        system_idx: usize,
+        is_base: bool,
+    ) -> (GridCell, String) {
+        let (cell, level) = (&step.cells[system_idx], step.level(system_idx));
         match self {
-            Self::Absolute => match &cell.figure {
+            Self::Absolute => match cell.figure() {
                 Some(figure) => {
-                    let text = toned(operations(cell, figure), Tone::of_level(level));
+                    let text = toned(operations(cell, &figure), Tone::of_level(level));
                     (text, level_sign(level).to_owned())
                 }
                 None => (layout::figure(cell), String::new()),
             },
-            Self::Relative if is_base && cell.figure.is_some() => (plain("1.00"), String::new()),
+            Self::Relative if is_base && cell.figure().is_some() => (plain("1.00"), String::new()),
             Self::Relative => (layout::rqps(cell), layout::cell_sign(cell)),
             Self::Rates => match cell.sla() {
                 Some(sla) => {
@@ -98,7 +103,7 @@ impl Summary {
                         (toned(text, Tone::Worst), "!".to_owned())
                     }
                 }
-                None if cell.figure.is_some() => (plain(NOTHING), String::new()),
+                None if cell.figure().is_some() => (plain(NOTHING), String::new()),
                 None => (layout::figure(cell), String::new()),
             },
         }
@@ -124,10 +129,8 @@ impl Summary {
         let mut grid = Grid::new(&heads);
         for idx in 0..analysis.run.systems.len() {
             let mut row = Vec::new();
-            for cell in steps.iter().map(|(_, step)| step.cells.get(idx)) {
-                let is_base = idx == analysis.base;
-                let (text, sign) =
-                    cell.map_or_else(Default::default, |cell| self.cell(cell, is_base));
+            for (_, step) in steps {
+                let (text, sign) = self.cell(step, idx, idx == analysis.base);
                 row.extend([text, plain(sign)]);
             }
             row.push(plain(analysis.short_label(idx)));
@@ -164,7 +167,7 @@ pub fn average(cell: &Cell, sla: &Sla) -> String {
 }
 
 fn stated(cell: &Cell, value: f64) -> Option<String> {
-    cell.insert.as_ref().filter(|own| own.is_stated).map(|_| value.to_string())
+    cell.insert().filter(|own| own.is_stated).map(|_| value.to_string())
 }
 
 /// Rows per second that a step asks for.
@@ -177,7 +180,7 @@ pub fn target(step: &StepAnalysis<'_>) -> String {
 fn flows<'s>(step: &'s StepAnalysis<'_>) -> Vec<(usize, &'s Flow)> {
     let of = |role: Role| {
         let cells = step.cells.iter().enumerate();
-        cells.filter_map(move |(idx, cell)| Some((idx, cell.insert.as_ref()?.flow(role)?)))
+        cells.filter_map(move |(idx, cell)| Some((idx, cell.insert()?.flow(role)?)))
     };
     ROLES.into_iter().flat_map(of).collect()
 }

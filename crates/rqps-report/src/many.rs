@@ -130,9 +130,9 @@ fn grid(analysis: &Analysis<'_>, steps: &[NamedStep<'_>]) -> Grid {
 
 fn ratio(analysis: &Analysis<'_>, idx: usize, cell: &Cell) -> GridCell {
     match cell.state {
-        CellState::Measured if idx == analysis.base => plain("1.00"),
+        CellState::Measured(_) if idx == analysis.base => plain("1.00"),
         // The word is in the figure's column already.
-        CellState::Measured => layout::rqps(cell),
+        CellState::Measured(_) => layout::rqps(cell),
         _ => GridCell::default(),
     }
 }

@@ -232,13 +232,13 @@ type Ratio = fn(&Cell) -> Option<f64>;
 
 /// KB that the server wrote per operation, over the base's.
 fn written(cell: &Cell) -> Option<f64> {
-    let change = cell.split.as_deref()?.quantity(Quantity::ServerWrittenKb)?;
+    let change = cell.split()?.quantity(Quantity::ServerWrittenKb)?;
     Some(relative(change.candidate, change.base))
 }
 
 /// Resident memory of the server at the step's end, over the base's.
 fn rss(cell: &Cell) -> Option<f64> {
-    cell.server_rss_ratio
+    cell.server_rss_ratio()
 }
 
 /// All candidates' metrics relative to the base, folded away.
@@ -253,7 +253,7 @@ fn metrics(out: &mut String, analysis: &Analysis<'_>) {
     let mut is_empty = true;
     for step in &analysis.steps {
         for (idx, cell) in step.cells.iter().enumerate() {
-            let Some(relative) = &cell.relative else { continue };
+            let Some(relative) = cell.relative() else { continue };
             let mut row =
                 vec![plain(&step.title), plain(analysis.short_label(idx)), layout::rqps(cell)];
             row.extend(metrics.iter().map(|&m| {

@@ -235,7 +235,7 @@ pub fn notes(
             notes.push(format!("{}: {sentence}", analysis.label(idx)));
         }
         if let Some(measured) = step.cells.get(idx).and_then(|cell| {
-            cell.per_operation.get(rqps_model::Metric::ServerCpu).filter(|us| *us > 0.0)
+            cell.per_operation(rqps_model::Metric::ServerCpu).filter(|us| *us > 0.0)
         }) && let Some(clock) = profile.clock_us()
         {
             notes.push(format!(

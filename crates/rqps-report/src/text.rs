@@ -437,7 +437,7 @@ fn metrics_legend(page: &mut Page, analysis: &Analysis<'_>) {
     if analysis.n_tests() > 0 && !many::is_many(analysis) {
         page.paragraph("", &format!("Ratios: {}.", comparison::legend(analysis)));
     }
-    if analysis.steps.iter().all(|s| s.cells.iter().any(|c| c.insert.is_some())) {
+    if analysis.steps.iter().all(|s| s.cells.iter().any(|c| c.insert().is_some())) {
         return;
     }
     if analysis.is_all_imported() {
@@ -482,7 +482,7 @@ fn step_block(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>)
     plans::step(page, analysis, step);
     split(page, analysis, step);
     stacks::step(page, analysis, step);
-    if step.cells.iter().any(|c| c.insert.is_some()) {
+    if step.cells.iter().any(|c| c.insert().is_some()) {
         insert::step(page, analysis, step);
         return;
     }
@@ -497,11 +497,11 @@ fn step_block(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>)
                 page.grid(&relative);
             }
         }
-    } else if step.cells.iter().any(|c| c.figure.is_some()) {
+    } else if step.cells.iter().any(|c| c.figure().is_some()) {
         page.line("--- absolute");
         page.grid(&layout::metrics_absolute(analysis, step));
     }
-    if step.cells.iter().any(|c| c.relative.is_some()) && !analysis.is_all_imported() {
+    if step.cells.iter().any(|c| c.relative().is_some()) && !analysis.is_all_imported() {
         page.line(&format!("--- relative to {}", shorten(analysis.base_label(), 60)));
         page.grid(&layout::metrics_relative(analysis, step));
     }

@@ -88,7 +88,9 @@ fn headline(analysis: &Analysis<'_>, system_idx: usize) -> Headline {
     let compared = || analysis.steps.iter().enumerate().filter(|(_, step)| step.is_compared());
     let extreme = |wanted: Verdict, better: fn(f64, f64) -> bool| {
         compared()
-            .filter(|(_, step)| step.cells.get(system_idx).and_then(|c| c.verdict) == Some(wanted))
+            .filter(|(_, step)| {
+                step.cells.get(system_idx).and_then(|c| c.verdict()) == Some(wanted)
+            })
             .filter_map(|(idx, step)| Some((idx, point(step)?)))
             .reduce(|a, b| if better(b.1, a.1) { b } else { a })
             .map(|(idx, _)| idx)
@@ -111,7 +113,7 @@ fn counts(analysis: &Analysis<'_>, system_idx: usize) -> Counts {
     for step in analysis.steps.iter().filter(|step| step.is_compared()) {
         let cells: Vec<&Cell> =
             [analysis.base, system_idx].iter().filter_map(|&i| step.cells.get(i)).collect();
-        let verdict = step.cells.get(system_idx).and_then(|c| c.verdict);
+        let verdict = step.cells.get(system_idx).and_then(|c| c.verdict());
         let slot = match verdict {
             Some(Verdict::Slower) => &mut counts.slower,
             Some(Verdict::Faster) => &mut counts.faster,
@@ -120,11 +122,11 @@ fn counts(analysis: &Analysis<'_>, system_idx: usize) -> Counts {
             None if cells.iter().any(|c| matches!(c.state, CellState::Failed { .. })) => {
                 &mut counts.failed
             }
-            None => match step.cells.get(system_idx).and_then(|c| c.bar) {
+            None => match step.cells.get(system_idx).and_then(|c| c.bar()) {
                 Some(Bar::Sla) => &mut counts.sla_failed,
                 Some(Bar::Check) => &mut counts.check_failed,
                 Some(Bar::Rate) => &mut counts.rate_held,
-                None if cells.iter().any(|c| c.is_imported && c.rqps.is_some()) => {
+                None if cells.iter().any(|c| c.is_imported && c.rqps().is_some()) => {
                     &mut counts.imported
                 }
                 None => &mut counts.missing,
@@ -226,19 +228,19 @@ fn cause(sentence: &str) -> String {
 /// The server's CPU per operation over the base's beside a verdict; absent where what else the server did hides
 /// in it what its clients met, so that the cause tells the threads that serve them alone.
 #[must_use]
-pub fn cpu_behind(cell: &Cell) -> Option<&Estimate> {
-    let is_apart = cell.cause.as_ref().is_some_and(|cause| cause.is_of_serving);
-    cell.server_cpu_ratio.as_ref().filter(|_| !is_apart)
+pub fn cpu_behind(cell: &Cell) -> Option<Estimate> {
+    let is_apart = cell.cause().is_some_and(|cause| cause.is_of_serving);
+    cell.server_cpu_ratio().filter(|_| !is_apart)
 }
 
 /// `point-query 0.62 [0.60, 0.64], server CPU per query 1.53x [1.50, 1.56]`.
 fn extreme(step: &StepAnalysis<'_>, system_idx: usize) -> Option<String> {
     let cell = step.cells.get(system_idx)?;
-    let mut text = format!("{} {}", step.title, ratio_with_interval(&cell.rqps?));
+    let mut text = format!("{} {}", step.title, ratio_with_interval(&cell.rqps()?));
     if let Some(cpu) = cpu_behind(cell) {
         let operation = step.step.info.figure.operation();
-        text.push_str(&format!(", server CPU per {operation} {}x", rqps_text::number::ratio(cpu)));
-        if let Some(ends) = rqps_text::number::interval(cpu) {
+        text.push_str(&format!(", server CPU per {operation} {}x", rqps_text::number::ratio(&cpu)));
+        if let Some(ends) = rqps_text::number::interval(&cpu) {
             text.push_str(&format!(" {ends}"));
         }
     }
@@ -295,21 +297,21 @@ impl Lack {
 
     /// That of an unclear step; `None` for any other.
     fn of(step: &StepAnalysis<'_>, cell: &Cell) -> Option<Self> {
-        if cell.verdict != Some(Verdict::Unclear) {
+        if cell.verdict() != Some(Verdict::Unclear) {
             return None;
         }
-        if cell.fell_short() {
+        if cell.fallen_verdict().is_some() {
             return Some(Self::Alone);
         }
         let is_timed = settle::is_timed(&step.step);
-        if cell.rqps.is_none_or(|ratio| ratio.interval.is_none()) {
+        if cell.rqps().is_none_or(|ratio| ratio.interval.is_none()) {
             return Some(match step.step.info.kind {
                 StepKind::Index => Self::Creation,
                 _ if is_timed => Self::Slice,
                 _ => Self::Block,
             });
         }
-        let holds_starts = cell.comparison.as_ref().is_some_and(|c| c.rqps.found.holds_starts);
+        let holds_starts = cell.comparison().is_some_and(|c| c.rqps.found.holds_starts);
         Some(match (holds_starts, is_timed) {
             (true, _) => Self::Starts,
             (false, true) => Self::Time,
@@ -327,8 +329,7 @@ fn unclear_because(analysis: &Analysis<'_>, system_idx: usize) -> Vec<String> {
     let those = |lack: Lack| cells().filter(move |(step, cell)| Lack::of(step, cell) == Some(lack));
     let of =
         |lack: Lack| -> Vec<String> { those(lack).map(|(step, _)| step.title.clone()).collect() };
-    let amounts =
-        |lack: Lack| settle::amounts(those(lack).filter_map(|(_, c)| c.settle().copied()));
+    let amounts = |lack: Lack| settle::amounts(those(lack).filter_map(|(_, c)| c.settle()));
     let wide = "the interval is too wide for a verdict";
     let because = |lack: Lack| match lack {
         Lack::Creation => "indexes are created once, and one slice has no interval.".to_owned(),

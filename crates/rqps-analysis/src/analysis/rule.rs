@@ -11,7 +11,7 @@ impl Analysis<'_> {
     pub fn n_tests(&self) -> usize {
         let compared = self.steps.iter().filter(|step| step.is_compared());
         let cells = compared.flat_map(|step| &step.cells).filter(|cell| !cell.is_barred());
-        cells.filter_map(|cell| cell.rqps?.interval).count()
+        cells.filter_map(|cell| cell.rqps()?.interval).count()
     }
 
     /// What makes a verdict.

@@ -24,7 +24,7 @@ impl Unfit {
         if !failed.is_empty() {
             return Some(Self::Checks(list_in_short(&failed)));
         }
-        cell.lateness.map(|_| Self::SetRate)
+        cell.lateness().map(|_| Self::SetRate)
     }
 
     /// The same in words.
@@ -66,7 +66,7 @@ pub(super) fn judge(
         }
     }
     for idx in both {
-        if state(idx) != Some(&CellState::Measured) {
+        if !state(idx).is_some_and(CellState::is_measured) {
             let kind = if allow_unfinished { Outcome::NotReached } else { Outcome::Error };
             return kind(format!("not reached on {}", who(analysis, idx)));
         }
@@ -90,13 +90,13 @@ pub(super) fn judge(
         return Outcome::RateNotHeld;
     }
     // Of a rate that one of both did not hold, the figures tell as they do in the report.
-    if cell.bar == Some(Bar::Rate) {
+    if cell.bar() == Some(Bar::Rate) {
         return Outcome::NotJudged(Unfit::SetRate.words());
     }
-    if cell.rqps.is_none() {
+    if cell.rqps().is_none() {
         return Outcome::Error(format!("{}, so there is no ratio", without_ratio(base, cell)));
     }
-    match cell.verdict {
+    match cell.verdict() {
         Some(Verdict::Slower) => Outcome::Slower,
         Some(Verdict::Faster) => Outcome::Faster,
         Some(Verdict::Same) => Outcome::Same,
@@ -113,9 +113,9 @@ fn who(analysis: &Analysis<'_>, idx: usize) -> String {
 
 /// Why a verdict is unclear.
 fn unclear(analysis: &Analysis<'_>, step: &StepAnalysis<'_>, cell: &Cell) -> String {
-    let comparison = cell.comparison.as_deref();
-    let has_interval = cell.rqps.is_some_and(|ratio| ratio.interval.is_some());
-    let because = match comparison.and_then(|c| c.alone).filter(|_| cell.fell_short()) {
+    let comparison = cell.comparison();
+    let has_interval = cell.rqps().is_some_and(|ratio| ratio.interval.is_some());
+    let because = match cell.fallen_verdict() {
         _ if !has_interval => "one slice or block has no interval".to_owned(),
         Some(alone) => {
             let p =

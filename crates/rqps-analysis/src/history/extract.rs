@@ -10,7 +10,7 @@ use super::member::{Member, version_of};
 use super::step_key::{StepKey, key};
 use super::{Choice, Point, PointWarning, Surroundings, copies};
 use crate::analysis::SystemPair;
-use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
+use crate::analysis::{Analysis, Cell, StepAnalysis};
 use crate::gate::{Unfit, without_ratio};
 use crate::join::{Work, work, work_of};
 use rqps_text::words::one_line;
@@ -219,12 +219,12 @@ fn ratio(analysis: &Analysis<'_>, step: &StepAnalysis<'_>, pair: SystemPair) -> 
     let because = || match Unfit::of(base).or_else(|| Unfit::of(cell)) {
         Some(unfit) => unfit.words(),
         None if base.failed_sla() || cell.failed_sla() => "an insert rate was not held".to_owned(),
-        None if base.state != CellState::Measured => "its base has no figure there".to_owned(),
+        None if !base.state.is_measured() => "its base has no figure there".to_owned(),
         None => without_ratio(base, cell).to_owned(),
     };
     let is_fit = Unfit::of(base).is_none() && Unfit::of(cell).is_none();
     let value = cell.comparable_rqps().filter(|ratio| is_fit && is_usable(ratio, cell));
-    let found = cell.comparison.as_ref().map(|comparison| comparison.rqps.found);
+    let found = cell.comparison().map(|comparison| comparison.rqps.found);
     Extract {
         value: value.ok_or_else(because),
         uncertainty: found.and_then(|found| Uncertainty::of_ratio(&found)),
@@ -242,8 +242,8 @@ fn figure(analysis: &Analysis<'_>, cell: &Cell) -> Extract {
     };
     let is_fit = Unfit::of(cell).is_none() && !cell.failed_sla();
     Extract {
-        value: cell.figure.filter(|figure| is_fit && is_usable(figure, cell)).ok_or_else(because),
-        uncertainty: cell.figure.and_then(|figure| Uncertainty::of_figure(&figure)),
+        value: cell.figure().filter(|figure| is_fit && is_usable(figure, cell)).ok_or_else(because),
+        uncertainty: cell.figure().and_then(|figure| Uncertainty::of_figure(&figure)),
         starts: analysis.n_starts,
         warnings: own_warnings(cell),
     }

@@ -108,8 +108,8 @@ fn result<'g>(
             let words = words::to_settle(cell)?;
             Some(SettleJson { words, seconds: settle.seconds(), starts: settle.starts() })
         }),
-        rqps: cell.rqps.as_ref().map(estimate),
-        server_cpu_ratio: cell.server_cpu_ratio.as_ref().map(estimate),
+        rqps: cell.rqps().as_ref().map(estimate),
+        server_cpu_ratio: cell.server_cpu_ratio().as_ref().map(estimate),
         footnotes: warnings::facts(analysis, step, cell),
     }
 }

@@ -103,10 +103,11 @@ fn test(gate: &Gate<'_>, judged: &Judged, step: &StepAnalysis<'_>, cell: &Cell) 
 /// What stands inside a test that did not pass.
 fn result(gate: &Gate<'_>, outcome: &Outcome, cell: &Cell) -> Option<String> {
     let base = gate.analysis.base_label();
-    let ratio = cell.rqps.map_or_else(String::new, |r| format!("rQPS {}", ratio_with_interval(&r)));
+    let ratio =
+        cell.rqps().map_or_else(String::new, |r| format!("rQPS {}", ratio_with_interval(&r)));
     match outcome {
         Outcome::Slower => {
-            let cpu = cell.server_cpu_ratio.map_or_else(String::new, |r| {
+            let cpu = cell.server_cpu_ratio().map_or_else(String::new, |r| {
                 format!(", server CPU per operation {}x", ratio_with_interval(&r))
             });
             let message = escaped(&format!("{ratio} against {base}{cpu}"));
@@ -133,7 +134,7 @@ fn result(gate: &Gate<'_>, outcome: &Outcome, cell: &Cell) -> Option<String> {
 
 /// Measured time of a cell.
 fn seconds(cell: &Cell) -> f64 {
-    cell.totals.duration_ns as f64 / 1e9
+    cell.totals().duration_ns as f64 / 1e9
 }
 
 /// ISO 8601 without a zone, as the form wants it.

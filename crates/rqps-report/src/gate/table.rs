@@ -28,7 +28,7 @@ pub(super) fn grid(gate: &Gate<'_>, wanted: impl Fn(&Outcome) -> bool) -> Grid {
         grid.row(vec![
             plain(shorten(&step.title, NAME_COLUMNS)),
             plain(label),
-            cell.rqps.map_or_else(GridCell::default, |_| layout::rqps(cell)),
+            cell.rqps().map_or_else(GridCell::default, |_| layout::rqps(cell)),
             layout::interval(cell),
             layout::server_cpu(cell),
             verdict(cell, &judged.outcome),
@@ -58,7 +58,7 @@ pub(super) fn reasons(gate: &Gate<'_>) -> Vec<String> {
     let analysis = gate.analysis;
     let slower = gate.rows().filter(|(judged, ..)| judged.outcome == Outcome::Slower);
     let causes = slower.filter_map(|(judged, step, cell)| {
-        let cause = cell.cause.as_ref()?;
+        let cause = cell.cause()?;
         let is_named = analysis.candidates().nth(1).is_some();
         let on = if is_named {
             format!(" on {}", analysis.label(judged.system_idx))

@@ -25,7 +25,7 @@ fn flat(text: &str) -> String {
 fn every_format_tells_the_causes() {
     let run = causes::run();
     let analysis = Analysis::of(&run, 0.05);
-    let causes: Vec<_> = analysis.steps.iter().map(|s| s.cells[1].cause.as_deref()).collect();
+    let causes: Vec<_> = analysis.steps.iter().map(|s| s.cells[1].cause()).collect();
     let kinds: Vec<_> = causes.iter().map(|cause| cause.map(|c| c.kind)).collect();
     assert_eq!(kinds, [Some(Kind::CpuOverhead), Some(Kind::Waiting), None]);
     let sentences: Vec<&str> = causes.iter().flatten().map(|c| c.sentence.as_str()).collect();
@@ -64,7 +64,7 @@ fn slots_are_of_the_cpus_that_the_run_may_use() {
         let mut run = causes::run();
         run.host.n_cpus = allowed;
         let analysis = Analysis::of(&run, 0.05);
-        analysis.steps[0].cells[1].split.as_ref().unwrap().slots.n_cpus
+        analysis.steps[0].cells[1].split().unwrap().slots.n_cpus
     };
     assert!((n_cpus(1) - 1.0).abs() < 1e-9 && (n_cpus(8) - 2.0).abs() < 1e-9);
 }
@@ -74,7 +74,7 @@ fn parts_add_up_to_the_time_and_their_changes_to_its_change() {
     let run = causes::run();
     let analysis = Analysis::of(&run, 0.05);
     for step in &analysis.steps {
-        let split = step.cells[1].split.as_ref().unwrap();
+        let split = step.cells[1].split().unwrap();
         let sum = |of: fn(&rqps_explain::Change) -> f64| -> f64 {
             split.parts.iter().map(|(_, change)| of(change)).sum()
         };
@@ -95,7 +95,7 @@ fn what_was_not_counted_is_absent_and_no_zero() {
         slice.usage.waits = Waits { server_run_wait_ns: Some(7), ..Waits::default() };
     }
     let analysis = Analysis::of(&run, 0.05);
-    let split = analysis.steps[0].cells[1].split.as_ref().unwrap();
+    let split = analysis.steps[0].cells[1].split().unwrap();
     // The candidate does not count them.
     assert_eq!(split.quantity(Quantity::Work(Work::Rows)), None);
     assert_eq!(split.quantity(Quantity::ServerRunWait), None);
@@ -164,7 +164,7 @@ fn plan(path: Path, index: Option<&str>, extras: &[Extra]) -> QueryPlan {
 fn two_causes(run: &Run) -> [(Kind, String); 2] {
     let analysis = Analysis::of(run, 0.05);
     [0, 1].map(|at| {
-        let cause = analysis.steps[at].cells[1].cause.as_ref().unwrap();
+        let cause = analysis.steps[at].cells[1].cause().unwrap();
         (cause.kind, cause.sentence.clone())
     })
 }
@@ -251,7 +251,7 @@ fn waiting_is_told_by_its_place_where_threads_were_looked_at() {
     ));
     let said = |profiles: &[rqps_stacks::StackProfile], at: usize| {
         let analysis = Analysis::of(&run, 0.05).with_profiles(profiles);
-        analysis.steps[at].cells[1].cause.as_ref().unwrap().sentence.clone()
+        analysis.steps[at].cells[1].cause().unwrap().sentence.clone()
     };
     expect!["0.74: waiting +28 µs of +35 µs per query, server CPU 1.35x, IO unchanged, threads +24.0 µs asleep: futex, futex_wait in extra slices: contention or waiting"].assert_eq(&said(&profiles, 1));
     // Of a step without a profile nothing more is said, and nothing of a difference by chance.
