@@ -6,6 +6,7 @@ use rqps_model::{Estimate, Verdict};
 use rqps_analysis::{Analysis, Cell, CellState};
 use rqps_report::comparison;
 use rqps_report::layout;
+use rqps_report::settle;
 use rqps_report::tone::Tone;
 use rqps_report::warning;
 use rqps_text::number;
@@ -53,7 +54,7 @@ pub(super) fn judgement(cell: &Cell) -> Markup {
         @if let Some(found) = cell.verdict() {
             (verdict(found)) (lean(cell))
             @if let Some(settle) = cell.settle() {
-                " " span.settle title={ (settle.words()) " would settle it" } { (settle.short()) }
+                " " span.settle title={ (settle::words(&settle)) " would settle it" } { (settle::short(&settle)) }
             }
         }
         @else if let Some(bar) = cell.bar() { span.verdict-word.faint { (bar.words()) } }

@@ -7,6 +7,7 @@ use super::part::Part;
 use super::{cause, filter};
 use rqps_analysis::{Analysis, Cell, GROUPS, StepAnalysis};
 use rqps_report::many;
+use rqps_report::rule::verdict_rule;
 use rqps_report::{places, warning};
 use rqps_text::number::{self, count, exact_percent};
 use rqps_text::words::capital;
@@ -76,7 +77,7 @@ pub(super) fn part(analysis: &Analysis<'_>) -> Part {
 
 /// The rule of the verdicts with this page's signs.
 fn rule(analysis: &Analysis<'_>) -> String {
-    analysis.verdict_rule().replace("< or > behind a word", "▼ or ▲ behind a word")
+    verdict_rule(analysis).replace("< or > behind a word", "▼ or ▲ behind a word")
 }
 
 fn legend(analysis: &Analysis<'_>) -> Markup {

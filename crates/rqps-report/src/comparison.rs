@@ -7,6 +7,7 @@ use rqps_model::Verdict;
 
 use crate::grid::{Grid, Side, plain};
 use crate::response::percentile_heading;
+use crate::settle;
 use rqps_analysis::{Analysis, Cell, Comparison, Judged, StepAnalysis};
 use rqps_text::number::{self, NOTHING};
 
@@ -15,7 +16,7 @@ use rqps_text::number::{self, NOTHING};
 pub(crate) fn verdict(cell: &Cell) -> Option<String> {
     let mut words = vec![cell.verdict()?.word().to_owned()];
     words.extend(lean(cell).map(str::to_owned));
-    words.extend(cell.settle().map(|settle| settle.short()));
+    words.extend(cell.settle().map(|settle| settle::short(&settle)));
     Some(words.join(" "))
 }
 
@@ -111,7 +112,7 @@ pub fn notes(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<String> {
         out.extend(fallen(analysis, cell, comparison).map(|text| format!("{label}: {text}")));
         out.extend(small(analysis, cell).map(|text| format!("{label}: {text}")));
         if let Some(settle) = cell.settle() {
-            let words = settle.words();
+            let words = settle::words(&settle);
             out.push(format!("{label}: unclear; {words} would settle it with a chance of 80%."));
         }
         // A slice or two have no ratio for other reasons.

@@ -18,7 +18,9 @@ use std::collections::BTreeMap;
 use rqps_model::{Estimate, Metric, PerOperation, Sizes, SystemSource};
 use rqps_stats::fdr::DEFAULT_Q;
 
+use crate::headline;
 use crate::response::percentile_heading;
+use crate::rule::verdict_rule;
 use crate::warning::InWords;
 use crate::{csv, repeat};
 use crate::{places, warning};
@@ -57,7 +59,7 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
         base: analysis.base_label(),
         bound: analysis.bound,
         false_discovery_rate: DEFAULT_Q,
-        verdict_rule: analysis.verdict_rule(),
+        verdict_rule: verdict_rule(analysis),
         systems: (0..analysis.run.systems.len()).map(|idx| system(analysis, idx)).collect(),
         warnings: told.before_reading(),
         sizes: analysis.sizes.iter().enumerate().map(|(idx, s)| sizes(analysis, idx, s)).collect(),
@@ -74,8 +76,8 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
             .iter()
             .map(|h| CandidateJson {
                 system: analysis.label(h.system_idx),
-                verdict: &h.sentence,
-                details: &h.details,
+                verdict: headline::sentence(analysis, h),
+                details: headline::details(analysis, h),
                 n_slower: h.counts.slower,
                 n_faster: h.counts.faster,
                 n_same: h.counts.same,

@@ -10,9 +10,11 @@ use crate::command;
 use crate::compare;
 use crate::comparison;
 use crate::grid::Grid;
+use crate::headline;
 use crate::layout::{self, SizeColumns};
 use crate::many;
 use crate::repeat::{self, Repeat};
+use crate::rule::verdict_rule;
 use crate::tone::Tone;
 use crate::warning::InWords;
 use crate::{places, warning};
@@ -155,8 +157,8 @@ fn head(page: &mut Page, analysis: &Analysis<'_>) {
         page.strong(&many::sentence(analysis));
     } else {
         for headline in &analysis.headlines {
-            page.strong(&headline.sentence);
-            for detail in &headline.details {
+            page.strong(&headline::sentence(analysis, headline));
+            for detail in &headline::details(analysis, headline) {
                 page.paragraph("  ", detail);
             }
         }
@@ -272,7 +274,7 @@ fn summary(page: &mut Page, analysis: &Analysis<'_>) {
             format!(
                 "Above 1 is faster. {} srvcpu/o: server CPU per operation relative to the base; cl: \
                  clients.",
-                analysis.verdict_rule()
+                verdict_rule(analysis)
             )
         },
     );

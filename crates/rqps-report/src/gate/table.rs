@@ -4,6 +4,7 @@ use super::{warnings, words};
 use crate::comparison;
 use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::layout;
+use crate::rule::verdict_rule;
 use crate::tone::Tone;
 use rqps_analysis::gate::{Gate, Outcome};
 use rqps_analysis::{Analysis, Cell};
@@ -90,7 +91,7 @@ pub(super) fn reasons(gate: &Gate<'_>) -> Vec<String> {
 
 /// How to read the table, in sentences.
 pub(super) fn legend(gate: &Gate<'_>) -> Vec<String> {
-    let mut out = vec![gate.analysis.verdict_rule()];
+    let mut out = vec![verdict_rule(gate.analysis)];
     if gate.rows().any(|(_, _, cell)| cell.settle().is_some()) {
         out.push(
             "+ behind unclear: how much more measuring would settle it with a chance of 80%."

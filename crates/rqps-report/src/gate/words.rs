@@ -1,6 +1,7 @@
 //! The gate's answer in a sentence, and what keeps it from one.
 
 use crate::command;
+use crate::settle;
 use rqps_analysis::Cell;
 use rqps_analysis::gate::{Gate, Outcome, Passage};
 use rqps_text::number::{count, exact_percent};
@@ -115,5 +116,6 @@ pub(super) fn noun(gate: &Gate<'_>) -> &'static str {
 /// What would settle an unclear verdict, in words; `None` where that cannot be told.
 pub(super) fn to_settle(cell: &Cell) -> Option<String> {
     // The chance is that of the projection: rqps_stats::precision.
-    cell.settle().map(|settle| format!("{} would settle it with a chance of 80%", settle.words()))
+    cell.settle()
+        .map(|settle| format!("{} would settle it with a chance of 80%", settle::words(&settle)))
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::EstimateJson;
 use crate::response::percentile_heading;
+use crate::settle;
 use rqps_analysis::{Comparison, Judged, Settle};
 
 #[derive(Serialize)]
@@ -83,5 +84,5 @@ fn judged(judged: &Judged) -> JudgedJson {
 }
 
 fn to_settle(settle: &Settle) -> SettleJson {
-    SettleJson { words: settle.words(), seconds: settle.seconds(), starts: settle.starts() }
+    SettleJson { words: settle::words(settle), seconds: settle.seconds(), starts: settle.starts() }
 }

@@ -9,6 +9,7 @@ use rqps_report::{Detail, TextOptions, csv, json, markdown, text};
 
 use rqps_stacks::Stacks;
 
+use crate::details_of;
 use rqps_fixtures::blocks::{self, around, reads};
 use rqps_fixtures::{causes, stacks};
 
@@ -55,7 +56,7 @@ fn every_format_tells_the_causes() {
         Cause: New CPU overhead: server CPU per query rose to 2.7x on point-query, IO unchanged.
         Cause: Contention or waiting: +28 µs per query on range-covered-pk.
         1 the same of 3 steps."#]]
-    .assert_eq(&analysis.headlines[0].details.join("\n"));
+    .assert_eq(&details_of(&analysis).join("\n"));
 }
 
 #[test]
@@ -181,7 +182,7 @@ fn another_way_to_the_rows_is_a_plan_change() {
     assert_eq!(cpu, Kind::PlanChange);
     // Names of indexes are a server's words.
     expect!["0.74: full scan in place of lookup on k_\u{fffd}[2J1, server CPU per query 2.7x, +35 µs in all: plan change"].assert_eq(&sentence);
-    let summary = &Analysis::of(&run, 0.05).headlines[0].details;
+    let summary = details_of(&Analysis::of(&run, 0.05));
     assert!(summary.iter().any(|line| line.contains("Plan change")), "{summary:?}");
     // Threads that read no more storage do not wait longer because of another plan.
     assert_eq!(waiting, Kind::Waiting);

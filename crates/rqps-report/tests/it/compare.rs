@@ -12,6 +12,7 @@ use rqps_model::{
 use rqps_report::warning::InWords;
 use rqps_report::{Detail, TextOptions, csv, json, markdown, text, warning};
 
+use crate::details_of;
 use rqps_fixtures::several::two;
 use rqps_fixtures::{self as fixture, Draw, Shape, done, info, system};
 
@@ -160,7 +161,7 @@ fn over_runs_starts_are_the_observations_and_what_would_settle_it() {
     assert!(told["starts"].is_u64() && told["seconds"].is_null(), "{told}");
     let unclear = "Unclear: the interval is too wide for a verdict; more starts of the servers \
                    would probably settle it: about ";
-    let details = &analysis.headlines[0].details;
+    let details = details_of(&analysis);
     assert!(details.iter().any(|detail| detail.starts_with(unclear)), "{details:?}");
 }
 

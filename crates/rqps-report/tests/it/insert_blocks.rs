@@ -7,6 +7,7 @@ use rqps_model::run::SystemStep;
 use rqps_model::{Block, Run, RunStep, Schedule, Slice, Verdict};
 use rqps_report::{csv, json};
 
+use crate::details_of;
 use rqps_fixtures::inserts;
 
 const ROWS: u64 = 10_000;
@@ -96,7 +97,7 @@ fn indexes_are_not_the_reason_why_other_steps_are_unclear() {
             all.into_iter().filter(|step| step.info.name == "l.x")
         });
         run.steps.truncate(if wide { 2 } else { 1 });
-        let details = Analysis::of(&run, 0.05).headlines[0].details.clone();
+        let details = details_of(&Analysis::of(&run, 0.05));
         details.into_iter().filter(|d| d.starts_with("Unclear")).collect::<Vec<_>>()
     };
     let once = "Unclear: indexes are created once, and one slice has no interval.";
@@ -105,11 +106,11 @@ fn indexes_are_not_the_reason_why_other_steps_are_unclear() {
     assert_eq!(with_index(false), [once]);
     let on = |step: &str, text: &str| text.replace("Unclear", &format!("Unclear on {step}"));
     assert_eq!(with_index(true), [on("l.x", once), on("l.i1", wide)]);
-    let alone = Analysis::of(&run(), 0.05).headlines[0].details.clone();
+    let alone = details_of(&Analysis::of(&run(), 0.05));
     assert!(alone.iter().any(|detail| detail == wide), "{alone:?}");
     let mut single = run();
     single.steps[0].systems.iter_mut().for_each(|system| system.slices.truncate(1));
-    let single = Analysis::of(&single, 0.05).headlines[0].details.clone();
+    let single = details_of(&Analysis::of(&single, 0.05));
     let block = "Unclear: a single block has no interval; the work is fixed, so that only more starts \
                  have more.";
     assert!(single.iter().any(|detail| detail == block), "{single:?}");

@@ -11,6 +11,7 @@ use rqps_model::{Run, Schedule, StepKind, Verdict, WarningKind};
 use rqps_report::warning::InWords;
 use rqps_report::{Detail, TextOptions, csv, json, markdown, text};
 
+use crate::details_of;
 use rqps_fixtures::Draw;
 use rqps_fixtures::blocks::{Wanted, around, reads, run};
 
@@ -81,7 +82,7 @@ fn a_doubtful_difference_stands_alone_and_falls_among_many() {
     assert_eq!(analysis.headlines[0].counts.unclear, 1);
     let detail = "Unclear on doubtful: slower or faster if nothing else had been tried; among \
                   20 ratios it may be chance.";
-    assert!(analysis.headlines[0].details.iter().any(|d| d == detail));
+    assert!(details_of(&analysis).iter().any(|d| d == detail));
     // More of the same would settle it, and it takes more among many than alone.
     let seconds = |settle: Option<Settle>| settle.unwrap().seconds().unwrap();
     let among = seconds(cell.settle());
@@ -153,8 +154,8 @@ fn no_time_is_asked_for_where_the_work_is_fixed() {
     (run.steps[1].info.kind, run.steps[1].info.family) = (StepKind::Insert, "l.i".into());
     let analysis = Analysis::of(&run, 0.05);
     assert_eq!(analysis.headlines[0].counts.unclear, 2);
-    let details: Vec<&String> =
-        analysis.headlines[0].details.iter().filter(|d| d.starts_with("Unclear")).collect();
+    let all = details_of(&analysis);
+    let details: Vec<&String> = all.iter().filter(|d| d.starts_with("Unclear")).collect();
     let time = "Unclear on timed: the interval is too wide for a verdict; measuring longer would \
                 probably settle it:";
     let starts = "Unclear on l.i1: the interval is too wide for a verdict; the work is fixed, so \
@@ -287,7 +288,10 @@ fn starts_that_differ_take_more_starts_and_not_more_time() {
     let cell = &analysis.steps[0].cells[1];
     assert_eq!(cell.verdict(), Some(Verdict::Unclear));
     let settle = cell.settle().unwrap();
-    assert!(settle.seconds().is_none() && settle.words().contains("starts of the servers"));
+    assert!(
+        settle.seconds().is_none()
+            && rqps_report::settle::words(&settle).contains("starts of the servers")
+    );
     let words: Vec<String> = full(&analysis).split_whitespace().map(str::to_owned).collect();
     assert!(words.join(" ").contains("starts of the servers would probably settle it"));
 }
