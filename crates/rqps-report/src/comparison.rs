@@ -21,6 +21,7 @@ pub(crate) fn verdict(cell: &Cell) -> Option<String> {
 }
 
 /// The sign of a difference beyond chance, where the verdict does not say it.
+#[must_use]
 pub fn lean(cell: &Cell) -> Option<&'static str> {
     let is_open = matches!(cell.verdict(), Some(Verdict::Same | Verdict::Unclear));
     match cell.direction() {
@@ -32,6 +33,7 @@ pub fn lean(cell: &Cell) -> Option<&'static str> {
 
 /// The ratios of a step to the base: their tests, and how starts of the servers differ. `None` where
 /// none has an interval.
+#[must_use]
 pub fn grid(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
     let has_starts = analysis.n_starts > 1;
     let mut heads = vec![
@@ -75,6 +77,7 @@ pub fn grid(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
 }
 
 /// What the columns of [`grid`] are.
+#[must_use]
 pub fn legend(analysis: &Analysis<'_>) -> String {
     let starts = if analysis.n_starts > 1 {
         "; starts of the servers, and sd the standard deviation from start to start beyond what \
@@ -104,6 +107,7 @@ fn ratios(comparison: &Comparison) -> Vec<(String, Judged)> {
 }
 
 /// What a step's verdicts leave open, and ratios that it cannot have; a sentence each.
+#[must_use]
 pub fn notes(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<String> {
     let mut out = Vec::new();
     for (idx, cell) in step.cells.iter().enumerate() {

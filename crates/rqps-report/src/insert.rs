@@ -70,6 +70,7 @@ impl Summary {
     }
 
     /// The steps that it has.
+    #[must_use]
     pub fn steps<'s, 'a>(self, analysis: &'s Analysis<'a>) -> Vec<(usize, &'s StepAnalysis<'a>)> {
         let Some(tables) = &analysis.insert else { return Vec::new() };
         let steps = if self == Self::Rates { &tables.rated } else { &tables.steps };
@@ -157,11 +158,13 @@ fn level_sign(level: Level) -> &'static str {
 }
 
 /// A cell's figure; that of an imported file in its own digits.
+#[must_use]
 pub fn operations(cell: &Cell, figure: &Estimate) -> String {
     layout::digits(cell, figure)
 }
 
 /// Rows that came per second beside the queries, in the same way.
+#[must_use]
 pub fn average(cell: &Cell, sla: &Sla) -> String {
     stated(cell, sla.average_per_s).unwrap_or_else(|| number::plain_figure(sla.shown_average()))
 }
@@ -171,6 +174,7 @@ fn stated(cell: &Cell, value: f64) -> Option<String> {
 }
 
 /// Rows per second that a step asks for.
+#[must_use]
 pub fn target(step: &StepAnalysis<'_>) -> String {
     let target = step.cells.iter().find_map(|cell| Some(cell.sla()?.target_per_s));
     target.map_or_else(String::new, number::plain_figure)
@@ -196,6 +200,7 @@ pub(crate) fn plural(role: Role) -> &'static str {
 }
 
 /// Response times of queries, inserts and deletes, and the unit they are in.
+#[must_use]
 pub fn responses(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<(Grid, &'static str)> {
     let timed: Vec<_> =
         flows(step).into_iter().filter_map(|(i, f)| Some((i, f, f.response.as_ref()?))).collect();
@@ -222,6 +227,7 @@ pub fn responses(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<(Gr
 }
 
 /// The field's ten buckets: percent of the responses.
+#[must_use]
 pub fn buckets(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Grid {
     let mut heads = vec![("of", Side::Left)];
     heads.extend(response::BUCKETS.iter().map(|(name, _)| (*name, Side::Right)));
@@ -238,6 +244,7 @@ pub fn buckets(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Grid {
 }
 
 /// A bucket's percentage: five characters at most, and never 0 for what is not nothing.
+#[must_use]
 pub fn share(pct: f64) -> String {
     match pct {
         0.0 => "0".to_owned(),
@@ -250,6 +257,7 @@ pub fn share(pct: f64) -> String {
 }
 
 /// How inserts and deletes at a rate kept to it, and the unit of the delays.
+#[must_use]
 pub fn rates(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<(Grid, &'static str)> {
     let paced: Vec<_> = flows(step)
         .into_iter()
@@ -303,6 +311,7 @@ fn held(sla: &Sla) -> String {
 }
 
 /// What the servers had left to do when the step ended: a column for each name.
+#[must_use]
 pub fn debt(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
     let mut names: Vec<&str> =
         step.cells.iter().flat_map(|c| c.debt.keys()).map(String::as_str).collect();
@@ -330,6 +339,7 @@ pub fn debt(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
 }
 
 /// Lines on a step's checks: one for each that failed, and one for those that passed.
+#[must_use]
 pub fn checks(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> (Vec<String>, String) {
     let mut failed = Vec::new();
     let mut passed: Vec<(&str, usize)> = Vec::new();

@@ -43,6 +43,7 @@ fn clients(step: &StepAnalysis<'_>) -> GridCell {
 }
 
 /// The digits of a figure: those of its file where it was imported.
+#[must_use]
 pub fn digits(cell: &Cell, figure: &Estimate) -> String {
     if cell.is_stated { figure.point.to_string() } else { number::figure(figure) }
 }
@@ -246,6 +247,7 @@ pub(crate) fn stated_metrics(
 }
 
 /// A metric over the base's as the field writes it: two decimals, a bare 1 for 0/0, `inf` for x/0.
+#[must_use]
 pub fn stated_ratio(cell: &Cell, metric: Metric) -> String {
     let ratio = cell.relative().and_then(|relative| relative.get(metric));
     let is_nothing = cell.per_operation(metric) == Some(0.0);
@@ -394,6 +396,7 @@ pub(crate) fn memory(analysis: &Analysis<'_>) -> Option<Grid> {
 }
 
 /// The limits that are the same for all systems, in words; what differs is told as a difference.
+#[must_use]
 pub fn shared_limits(analysis: &Analysis<'_>) -> Vec<String> {
     let systems = &analysis.run.systems;
     let shared = |(name, what): (&str, &str)| {
@@ -406,6 +409,7 @@ pub fn shared_limits(analysis: &Analysis<'_>) -> Vec<String> {
 }
 
 /// What was found of a server's allocator; empty where nothing was.
+#[must_use]
 pub fn allocator<'a>(analysis: &'a Analysis<'_>, idx: usize) -> &'a str {
     analysis.run.systems[idx].process.get("malloc").map_or("", String::as_str)
 }
@@ -438,18 +442,21 @@ pub(crate) fn systems(analysis: &Analysis<'_>) -> Grid {
 }
 
 /// The engine of a system's tables, where it is known.
+#[must_use]
 pub fn engine(analysis: &Analysis<'_>, idx: usize) -> String {
     let engine = analysis.run.systems[idx].spec.engine;
     if analysis.is_imported(idx) { NOTHING.to_owned() } else { engine.to_string() }
 }
 
 /// How connections reached a system, where it is known.
+#[must_use]
 pub fn transport(analysis: &Analysis<'_>, idx: usize) -> String {
     let transport = analysis.run.systems[idx].spec.transport;
     if analysis.is_imported(idx) { NOTHING.to_owned() } else { transport.to_string() }
 }
 
 /// Where the threads of a step ran, where it is known.
+#[must_use]
 pub fn placement(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> String {
     if analysis.is_all_imported() {
         "placement not stated".to_owned()
@@ -475,12 +482,14 @@ pub(crate) fn host(analysis: &Analysis<'_>) -> String {
 }
 
 /// Where a host had the data: `ext4 on /dev/vda, read-ahead 128 KB`, this where it is known.
+#[must_use]
 pub fn storage(host: &Host) -> String {
     let ahead = host.read_ahead_kb.map(|kb| format!(", read-ahead {}", number::kb(kb)));
     host.storage.clone() + &ahead.unwrap_or_default()
 }
 
 /// `MySQL 8.0.33`, or what is known of it.
+#[must_use]
 pub fn version(analysis: &Analysis<'_>, idx: usize) -> String {
     let system = &analysis.run.systems[idx];
     let dbms = system.spec.dbms.name();
@@ -546,6 +555,7 @@ pub(crate) fn sizes(analysis: &Analysis<'_>, columns: SizeColumns) -> Option<Gri
 }
 
 /// What the columns of [`sizes`] are.
+#[must_use]
 pub fn sizes_legend(analysis: &Analysis<'_>) -> String {
     let step = |end: fn(&rqps_analysis::SystemSizes) -> Option<(usize, Sizes)>| {
         let mut all = analysis.sizes.iter().filter_map(end).map(|(at, _)| at);

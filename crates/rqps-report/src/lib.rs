@@ -27,6 +27,7 @@ pub mod settle;
 pub mod stacks;
 pub mod text;
 pub mod tone;
+mod unfit;
 pub mod warning;
 
 pub use text::{Detail, TextOptions};

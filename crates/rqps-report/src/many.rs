@@ -12,11 +12,13 @@ use rqps_text::words::{list, shorten_apart};
 const STEP_COLUMNS: usize = 18;
 
 /// Whether a run is shown with a row per system.
+#[must_use]
 pub fn is_many(analysis: &Analysis<'_>) -> bool {
     analysis.candidates().count() > MANY
 }
 
 /// What the run says about all candidates, in one sentence.
+#[must_use]
 pub fn sentence(analysis: &Analysis<'_>) -> String {
     let all = analysis.headlines.len();
     let n = |wanted: &dyn Fn(&Counts) -> bool| {

@@ -45,7 +45,7 @@ fn verdict(cell: &Cell, outcome: &Outcome) -> GridCell {
         Outcome::Slower | Outcome::RateNotHeld | Outcome::Error(_) => {
             toned(outcome.word(), Tone::Strong)
         }
-        Outcome::NotReached(_) => toned(outcome.word(), Tone::Faint),
+        Outcome::NotReached { .. } => toned(outcome.word(), Tone::Faint),
         Outcome::NotJudged(_) => plain(outcome.word()),
         Outcome::Unclear(_) | Outcome::Faster | Outcome::Same => {
             plain(comparison::verdict(cell).unwrap_or_else(|| outcome.word().to_owned()))
@@ -69,9 +69,9 @@ pub(super) fn reasons(gate: &Gate<'_>) -> Vec<String> {
         Some(format!("slower: {}{on}: {}", step.title, cause.sentence))
     });
     let causes: Vec<String> = causes.collect();
-    let mut told: Vec<(&str, &str, Vec<String>)> = Vec::new();
+    let mut told: Vec<(&str, String, Vec<String>)> = Vec::new();
     for (judged, step, _) in gate.rows() {
-        let Some(reason) = judged.outcome.reason() else { continue };
+        let Some(reason) = words::reason(gate, &judged.outcome) else { continue };
         let label = analysis.label(judged.system_idx);
         // Errors name their system themselves.
         let names_none = matches!(judged.outcome, Outcome::Unclear(_) | Outcome::NotJudged(_));

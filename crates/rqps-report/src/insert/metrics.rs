@@ -13,6 +13,7 @@ const OURS: [Metric; 2] = [Metric::ServerCpu, Metric::ClientCpu];
 
 /// The field's metrics of one step, with our CPU per operation behind them: of all systems, or of the
 /// candidates relative to the base. As many columns in each table as fit `columns`.
+#[must_use]
 pub fn metrics(
     analysis: &Analysis<'_>,
     step: &StepAnalysis<'_>,
