@@ -35,7 +35,7 @@ pub(super) fn render(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup
     if step
         .cells
         .iter()
-        .all(|c| c.measurement().is_some_and(|own| own.per_operation.values.is_empty()))
+        .all(|c| c.measurement().is_none_or(|own| own.per_operation.values.is_empty()))
     {
         return html! {};
     }

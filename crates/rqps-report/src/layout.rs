@@ -230,7 +230,7 @@ pub(crate) fn stated_metrics(
     let (mut absolute, mut relative) = (Grid::new(&heads), Grid::new(&heads));
     for (idx, cell) in step.cells.iter().enumerate() {
         let label = plain(name(analysis.label(idx)));
-        if cell.measurement().is_some_and(|own| own.per_operation.values.is_empty()) {
+        if cell.measurement().is_none_or(|own| own.per_operation.values.is_empty()) {
             continue;
         }
         let value = |m: &Metric| {

@@ -13,7 +13,7 @@ pub(super) fn lacks(cell: &Cell, part: MetricsPart) -> bool {
         MetricsPart::ResponseTimes => cell.response().is_none(),
         MetricsPart::Memory => cell.server_rss_bytes().is_none(),
         MetricsPart::PerOperation => {
-            cell.measurement().is_some_and(|own| own.per_operation.values.is_empty())
+            cell.measurement().is_none_or(|own| own.per_operation.values.is_empty())
         }
         MetricsPart::Sizes => cell.sizes.database_bytes.is_none(),
     }
