@@ -170,7 +170,7 @@ const MAY_DESTROY: [&str; 6] = [
 ];
 
 /// Accounts of a data directory that is being made, with no server yet to be asked.
-const MAKES_ACCOUNTS: &str = "crates/rqps-server/src/mysql.rs";
+const MAKES_ACCOUNTS: &str = "crates/rqps-server/src/dbms/mysql/process.rs";
 
 fn check_destructive(root: &Path, findings: &mut Vec<String>) -> Result<()> {
     let mut files = Vec::new();

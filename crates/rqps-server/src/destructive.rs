@@ -82,7 +82,7 @@ pub fn drop_table(
     let sql = format!("DROP TABLE IF EXISTS {name}");
     guard::require(scope, dbms, &sql, OF_TABLES, connection)?;
     match scope {
-        Scope::Guest { schema, .. } if dbms == Dbms::Postgres => {
+        Scope::Guest { schema, .. } if dbms.is_postgres_family() => {
             in_transaction(connection, |connection| {
                 require_no_children(schema, Some(table), connection)?;
                 send(&sql, connection)
@@ -117,7 +117,7 @@ pub fn drop_schema(
     };
     let sql = format!("DROP SCHEMA {}", quoted(dbms, schema));
     guard::require(scope, dbms, &sql, OF_TABLES, connection)?;
-    if dbms != Dbms::Postgres {
+    if !dbms.is_postgres_family() {
         return drop_all_of_mysql(schema, &sql, connection);
     }
     match drop_all(schema, &sql, connection) {

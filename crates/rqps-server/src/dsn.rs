@@ -181,7 +181,7 @@ fn parse(text: &str) -> Result<Dsn, String> {
         return Err(rule.to_owned());
     }
     let tls = keys.tls()?;
-    if keys.server_public_key.is_some() && (tls != Tls::Off || dbms == Dbms::Postgres) {
+    if keys.server_public_key.is_some() && (tls != Tls::Off || dbms.is_postgres_family()) {
         let rule = "server_public_key is for MySQL without TLS: leave it out";
         return Err(format!("{rule} (with tls=required, ca=FILE names the server's certificate)"));
     }
@@ -220,7 +220,7 @@ fn place(dbms: Dbms, host_port: &str, keys: &Keys) -> Result<Address, String> {
     host = named.cloned().unwrap_or(host);
     port = keys.port.unwrap_or(port);
     // As libpq has it: the directory of the socket.
-    if dbms == Dbms::Postgres && host.starts_with('/') {
+    if dbms.is_postgres_family() && host.starts_with('/') {
         return Ok(Address::Unix(Path::new(&host).join(format!(".s.PGSQL.{port}"))));
     }
     // Not shown: other clients write a password there.
@@ -248,7 +248,7 @@ fn tcp(dbms: Dbms, text: &str) -> Result<Address, String> {
         None => text.split_once(':').unwrap_or((text, "")),
     };
     let port = match port {
-        "" if dbms == Dbms::Postgres => 5432,
+        "" if dbms.is_postgres_family() => 5432,
         "" => 3306,
         // Not shown: it is a password where the host was forgotten.
         _ => port.parse().map_err(|_| {

@@ -10,13 +10,13 @@ mod marker;
 mod names;
 pub(crate) mod settings;
 mod sweep;
-mod writes;
 
 use std::time::{Duration, Instant};
 
 use rqps_client::{Connection, Endpoint};
 use rqps_model::Dbms;
 
+use crate::dbms::driver;
 use crate::destructive::Scope;
 use crate::places::short_hash;
 use crate::sql_name::quoted;
@@ -28,7 +28,7 @@ pub use marker::Maker;
 pub(crate) use marker::has_marker;
 use marker::{MakerState, Marker};
 pub(crate) use names::MARKER;
-use names::PREFIX;
+pub(crate) use names::PREFIX;
 pub use names::is_schema_name;
 use sweep::{Broom, drop_left, is_begun, is_made_here, sweep};
 
@@ -79,8 +79,9 @@ impl Guest {
         let admin = connection.as_mut();
         let Terms { maker, allow_settings, patience } = terms;
         set_timeout(patience, admin)?;
-        login::require_own_session(dbms, home, admin)?;
-        writes::require_writes(dbms, home, admin)?;
+        let driver = &driver(dbms).guest;
+        (driver.require_own_session)(dbms, home, admin)?;
+        (driver.require_writes)(home, admin)?;
         let broom = Broom { terms, session_wait: Duration::ZERO };
         sweep(dbms, broom, admin, told)?;
         let Made { schema, nonce } = make(dbms, terms, home, admin)?;
@@ -101,11 +102,7 @@ impl Guest {
     /// How to reach the server with the schema as the default of every session.
     #[must_use]
     pub fn endpoint(&self) -> Endpoint {
-        let schema = self.schema.clone();
-        match self.dbms {
-            Dbms::Postgres => Endpoint { schema: Some(schema), ..self.home.clone() },
-            _ => Endpoint { database: schema, ..self.home.clone() },
-        }
+        (driver(self.dbms).guest.endpoint)(self.home.clone(), self.schema.clone())
     }
 
     /// What statements that destroy may reach.
@@ -244,10 +241,7 @@ fn schemas(dbms: Dbms, connection: &mut dyn Connection) -> Result<Vec<String>, E
 }
 
 fn all_schemas(dbms: Dbms, connection: &mut dyn Connection) -> Result<Vec<String>, Error> {
-    let sql = match dbms {
-        Dbms::Postgres => "select nspname from pg_catalog.pg_namespace order by 1",
-        _ => "select schema_name from information_schema.schemata order by 1",
-    };
+    let sql = driver(dbms).guest.schemas_sql;
     let result = connection.query(sql).map_err(|e| Error::client("list the schemas", e))?;
     Ok(result.rows.into_iter().flatten().flatten().collect())
 }
@@ -266,10 +260,7 @@ pub fn other_schemas(
 
 /// Ends what statements of a plan may have left open in a session, so that it can drop the schema.
 fn clear_session(dbms: Dbms, connection: &mut dyn Connection) -> Result<(), Error> {
-    let writes = match dbms {
-        Dbms::Postgres => "SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE",
-        _ => "SET SESSION TRANSACTION READ WRITE",
-    };
+    let writes = driver(dbms).guest.read_write_sql;
     for sql in ["ROLLBACK", writes] {
         match connection.query(sql) {
             // MySQL before 5.6.5 has no transactions that only read.
@@ -282,11 +273,7 @@ fn clear_session(dbms: Dbms, connection: &mut dyn Connection) -> Result<(), Erro
 
 /// Makes a schema the default of a session.
 fn use_schema(dbms: Dbms, schema: &str, connection: &mut dyn Connection) -> Result<(), Error> {
-    let name = quoted(dbms, schema);
-    let sql = match dbms {
-        Dbms::Postgres => format!("SET search_path TO {name}"),
-        _ => format!("USE {name}"),
-    };
+    let sql = (driver(dbms).guest.use_schema_sql)(&quoted(dbms, schema));
     connection.query(&sql).map(|_| ()).map_err(|e| Error::client(sql, e))
 }
 
@@ -305,12 +292,7 @@ fn limit_waits(
 ) -> Result<(), Error> {
     // 0 would be no bound.
     let seconds = within.map(|within| within.as_secs().max(1));
-    let sql = match (dbms, seconds) {
-        (Dbms::Postgres, Some(seconds)) => format!("SET lock_timeout = '{seconds}s'"),
-        (Dbms::Postgres, None) => "RESET lock_timeout".to_owned(),
-        (_, Some(seconds)) => format!("SET SESSION lock_wait_timeout = {seconds}"),
-        (_, None) => "SET SESSION lock_wait_timeout = DEFAULT".to_owned(),
-    };
+    let sql = (driver(dbms).guest.limit_waits_sql)(seconds);
     match connection.query(&sql) {
         Ok(_) | Err(rqps_client::Error::Server(_)) => Ok(()),
         Err(e) => Err(Error::client("limit the wait for locks", e)),

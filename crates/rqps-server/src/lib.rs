@@ -1,5 +1,6 @@
 //! Servers under test: which there are, getting, starting, settling, stopping and removing them.
 
+mod answer;
 mod at_work;
 pub mod audit;
 pub mod availability;
@@ -13,6 +14,8 @@ pub mod confine;
 mod connect;
 mod core_file;
 pub mod counters;
+pub mod data_dir;
+pub mod dbms;
 mod debian;
 pub mod debt;
 pub mod destructive;
@@ -42,7 +45,6 @@ mod log_file;
 pub mod log_text;
 pub mod lsm;
 pub mod malloc;
-mod mysql;
 pub mod open_files;
 pub mod options;
 mod patchelf;
@@ -50,7 +52,6 @@ pub mod patience;
 mod pidfd;
 pub mod places;
 mod plain;
-mod postgres;
 pub mod process;
 pub mod profile;
 pub mod punch_hole;

@@ -4,7 +4,7 @@ use rqps_model::Dbms;
 
 /// A name as SQL takes it whatever is in it.
 pub(crate) fn quoted(dbms: Dbms, name: &str) -> String {
-    if dbms == Dbms::Postgres {
+    if dbms.is_postgres_family() {
         format!("\"{}\"", name.replace('"', "\"\""))
     } else {
         format!("`{}`", name.replace('`', "``"))

@@ -16,6 +16,9 @@ use rqps_client::Connection;
 use rqps_model::Dbms;
 
 use crate::Error;
+use crate::answer::ask;
+use crate::dbms::driver;
+use crate::dbms::driver::Driver;
 
 /// Turns of work and rest in one look. A thread that has nothing to do with the connection keeps
 /// step with all of them by an accident of one in 256 at most.
@@ -48,29 +51,20 @@ pub fn tasks(pid: i32) -> BTreeSet<i32> {
 /// # Errors
 /// As [`by_work`].
 pub fn thread_of(dbms: Dbms, server: i32, connection: &mut dyn Connection) -> Result<i32, Error> {
-    match told(dbms, connection)? {
-        Some(tid) if dbms == Dbms::Postgres || tasks(server).contains(&tid) => Ok(tid),
+    let driver = driver(dbms);
+    match told(driver, connection)? {
+        Some(tid) if driver.has_process_per_connection || tasks(server).contains(&tid) => Ok(tid),
         _ => by_work(server, connection),
     }
 }
 
 /// What the server says itself; `None` when it does not know.
-fn told(dbms: Dbms, connection: &mut dyn Connection) -> Result<Option<i32>, Error> {
+fn told(driver: &Driver, connection: &mut dyn Connection) -> Result<Option<i32>, Error> {
     let id = connection.session().connection_id;
-    let sql = match dbms {
-        Dbms::Postgres => "select pg_backend_pid()".to_owned(),
-        Dbms::Mariadb => format!("select TID from information_schema.processlist where ID = {id}"),
-        Dbms::Mysql => format!(
-            "select THREAD_OS_ID from performance_schema.threads where PROCESSLIST_ID = {id}"
-        ),
-        Dbms::Null => return Ok(None),
-    };
-    match connection.query(&sql) {
-        Ok(result) => Ok(result.scalar().and_then(|text| text.parse().ok()).filter(|tid| *tid > 0)),
-        // A version without that column or table.
-        Err(rqps_client::Error::Server(_)) => Ok(None),
-        Err(e) => Err(Error::client("ask for the connection's thread", e)),
-    }
+    let Some(sql) = (driver.thread_sql)(id) else { return Ok(None) };
+    // A version may lack that column or table.
+    let result = ask(connection, "ask for the connection's thread", &sql)?;
+    Ok(result.and_then(|result| result.scalar()?.parse().ok()).filter(|tid| *tid > 0))
 }
 
 /// The one thread that works whenever the connection does and rests whenever it rests.

@@ -80,7 +80,7 @@ impl LoadSpec {
         let name = table_name(table);
         let columns = "k INTEGER DEFAULT '0' NOT NULL, c CHAR(120) DEFAULT '' NOT NULL, \
                        pad CHAR(60) DEFAULT '' NOT NULL";
-        if self.dbms == Dbms::Postgres {
+        if self.dbms.is_postgres_family() {
             let key = if self.secondary { "" } else { ", PRIMARY KEY (id)" };
             return format!("CREATE TABLE {name} (id SERIAL, {columns}{key})");
         }
@@ -109,7 +109,7 @@ impl LoadSpec {
     pub fn finish_table_sql(&self, table: u32) -> Vec<String> {
         let name = table_name(table);
         let mut all = Vec::new();
-        if self.dbms == Dbms::Postgres {
+        if self.dbms.is_postgres_family() {
             let rows = self.rows;
             // Ids were written out, so the sequence has not moved. MySQL's counter follows the rows.
             all.push(format!("SELECT setval(pg_get_serial_sequence('{name}', 'id'), {rows})"));

@@ -124,7 +124,7 @@ impl Program {
             (false, _) => Bracket::None,
             // MySQL 5.6, 8.0 and MariaDB 10.2 refuse to prepare BEGIN (1295), MariaDB 11.4 does not:
             // all of them get text alike.
-            (true, Protocol::Prepared) if dbms == Dbms::Postgres => Bracket::Prepared,
+            (true, Protocol::Prepared) if dbms.is_postgres_family() => Bracket::Prepared,
             (true, _) => Bracket::Text,
         };
         Ok(Arc::new(Self {

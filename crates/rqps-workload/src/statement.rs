@@ -182,9 +182,9 @@ impl Statement {
     #[must_use]
     pub fn sql_for(&self, dbms: Dbms) -> &str {
         let own = match dbms {
-            Dbms::Postgres => self.sql_postgres.as_deref(),
             Dbms::Mariadb => self.sql_mariadb.as_deref(),
-            Dbms::Mysql | Dbms::Null => None,
+            _ if dbms.is_postgres_family() => self.sql_postgres.as_deref(),
+            _ => None,
         };
         own.unwrap_or(&self.sql)
     }

@@ -109,8 +109,7 @@ pub fn plan_difference(step: &RunStep, base: usize, vs: usize) -> Option<PlanDif
 
 fn of_statement(idx: usize, base: &QueryPlan, vs: &QueryPlan) -> Option<StatementDifference> {
     let (a, b) = (base.shape.as_ref()?, vs.shape.as_ref()?);
-    let is_one_family =
-        base.dbms == vs.dbms || base.dbms.is_mysql_family() && vs.dbms.is_mysql_family();
+    let is_one_family = base.dbms.family() == vs.dbms.family();
     let aspects = if is_one_family { within_family(a, b) } else { across_families(a, b) };
     (!aspects.is_empty()).then(|| StatementDifference {
         statement_idx: idx,

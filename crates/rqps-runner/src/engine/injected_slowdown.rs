@@ -20,9 +20,10 @@ use anyhow::{Context as _, Result, bail};
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 use rqps_load::{Edge, short_slice};
+use rqps_model::WarningKind;
 use rqps_model::warning::StopWay;
-use rqps_model::{Dbms, WarningKind};
 use rqps_server::brake::{Brake, may_trace};
+use rqps_server::dbms::has_process_per_connection;
 
 use crate::engine::bench::Bench;
 use crate::plan::seed::mix;
@@ -105,10 +106,12 @@ impl InjectedSlowdown {
         let threads: Vec<i32> = served.iter().filter_map(|one| one.thread).collect();
         let Some(first) = threads.first() else { bail!("an injected slowdown needs a client") };
         let by_trace = may_trace(*first).context("try to stop a thread of the server")?;
-        let (groups, cycle) = match (by_trace, bench.dbms) {
-            (true, _) => (by_cpus(served), CYCLE),
-            (false, Dbms::Postgres) => (vec![(Vec::new(), Brake::Processes(threads))], CYCLE),
-            (false, _) => (vec![(Vec::new(), Brake::Processes(vec![server]))], CYCLE_OF_WHOLE),
+        let (groups, cycle) = if by_trace {
+            (by_cpus(served), CYCLE)
+        } else if has_process_per_connection(bench.dbms) {
+            (vec![(Vec::new(), Brake::Processes(threads))], CYCLE)
+        } else {
+            (vec![(Vec::new(), Brake::Processes(vec![server]))], CYCLE_OF_WHOLE)
         };
         Self::start(groups, Duty::of(share, cycle), seed).map(Some)
     }

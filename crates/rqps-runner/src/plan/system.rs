@@ -47,8 +47,8 @@ impl SystemFile {
     fn engine(&self, dbms: Dbms) -> Result<Engine, Refusal> {
         let default = dbms.default_engine();
         let engine = word(self.engine.as_deref())?.unwrap_or(default);
-        if (dbms == Dbms::Postgres) != (engine == Engine::Heap) {
-            let known = if dbms == Dbms::Postgres { "heap" } else { "innodb" };
+        if dbms.is_postgres_family() != (engine == Engine::Heap) {
+            let known = default.to_string();
             let what = format!("{} has no engine {:?}", dbms.name(), engine.to_string());
             return Err((what, format!("write engine = {known:?}, or leave it out")));
         }
@@ -255,8 +255,7 @@ impl SystemFile {
                     let remedy = "leave out transport; write ?socket=PATH or ?tls=required in dsn";
                     return Err((what, remedy.to_owned()));
                 }
-                let protocol = |dbms: Dbms| dbms == Dbms::Postgres;
-                if dbms.is_some_and(|dbms| protocol(dbms) != protocol(parsed.dbms)) {
+                if dbms.is_some_and(|dbms| dbms.family() != parsed.dbms.family()) {
                     let what = format!("dsn is the address of a {} server", parsed.dbms.name());
                     return Err((what, "leave out dbms, or name the same one".to_owned()));
                 }

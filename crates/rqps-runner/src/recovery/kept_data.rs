@@ -6,7 +6,7 @@ use rqps_model::WarningKind;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
-use rqps_model::{Dbms, StepIdx, StepKind, SystemIdx};
+use rqps_model::{Dbms, Family, StepIdx, StepKind, SystemIdx};
 use rqps_server::instance;
 use rqps_workload::insert::{MAX_GAP, Schema};
 use rqps_workload::populate;
@@ -247,8 +247,8 @@ fn are_whole(steps: &[PlannedStep], load: StepIdx, first: StepIdx) -> Result<boo
 
 /// How many of these indexes a table has.
 fn count_indexes_sql(dbms: Dbms, table: &str, indexes: &[String]) -> String {
-    let (from, column, of_table) = match dbms {
-        Dbms::Postgres => ("pg_indexes", "indexname", "tablename"),
+    let (from, column, of_table) = match dbms.family() {
+        Family::Postgres => ("pg_indexes", "indexname", "tablename"),
         _ => (
             "information_schema.statistics",
             "index_name",

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rqps_client::Connection;
-use rqps_model::Dbms;
+use rqps_model::{Dbms, Family};
 
 use crate::guest::{has_marker, is_schema_name};
 use crate::{Error, Refusal};
@@ -102,8 +102,8 @@ pub(super) fn require(
     reach: Reach,
     connection: &mut dyn Connection,
 ) -> Result<(), Error> {
-    match (scope, dbms) {
-        (Scope::Own { dir }, Dbms::Postgres) => {
+    match (scope, dbms.family()) {
+        (Scope::Own { dir }, Family::Postgres) => {
             let sql = "show data_directory";
             let result = connection.query(sql).map_err(|e| Error::client(sql, e))?;
             let value = result.scalar().unwrap_or_default().as_bytes();

@@ -5,10 +5,13 @@ use std::time::Duration;
 
 use expect_test::expect;
 use rqps_client::{
-    Breaker, Outcome, Params, ResultSet, ServerError, Session, StatementId, StatementSpec,
+    Breaker, Outcome, ParamType, Params, ResultSet, ServerError, Session, StatementId,
+    StatementSpec,
 };
 
 use super::*;
+use crate::dbms::mysql::explain as mysql;
+use crate::dbms::postgres::explain as postgres;
 
 /// A table of EXPLAIN, columns separated by bars.
 fn table(lines: &[&str]) -> ResultSet {

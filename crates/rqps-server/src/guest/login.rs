@@ -1,8 +1,9 @@
 //! What is asked of somebody else's server at login: which DBMS it is, and whether sessions are one's own.
 
 use rqps_client::{Connection, Endpoint, ServerProtocol, probe_protocol};
-use rqps_model::Dbms;
+use rqps_model::{Dbms, Family};
 
+use crate::dbms::driver;
 use crate::{Error, Refusal, connect};
 
 /// What a server says it is.
@@ -51,39 +52,14 @@ fn dbms_of(texts: &[String]) -> Dbms {
 }
 
 fn other_protocol(named: Dbms, endpoint: &Endpoint) -> Option<Error> {
-    let (spoken, scheme) = match (probe_protocol(endpoint)?, named) {
-        (ServerProtocol::Mysql, Dbms::Postgres) => ("MySQL and MariaDB", "mysql"),
-        (ServerProtocol::Mariadb, Dbms::Postgres) => ("MySQL and MariaDB", "mariadb"),
-        (ServerProtocol::Postgres, Dbms::Mysql | Dbms::Mariadb) => ("PostgreSQL", "postgres"),
+    let (spoken, scheme) = match (probe_protocol(endpoint)?, named.family()) {
+        (ServerProtocol::Mysql, Family::Postgres) => ("MySQL and MariaDB", "mysql"),
+        (ServerProtocol::Mariadb, Family::Postgres) => ("MySQL and MariaDB", "mariadb"),
+        (ServerProtocol::Postgres, Family::Mysql) => ("PostgreSQL", "postgres"),
         _ => return None,
     };
     let address = endpoint.address.to_string();
     Some(Refusal::OtherProtocol { address, spoken, scheme }.into())
-}
-
-/// Refuses a pooler that lends a server's process to one client after the other: neither a lock nor a
-/// `search_path` would stay with the client.
-pub(super) fn require_own_session(
-    dbms: Dbms,
-    home: &Endpoint,
-    connection: &mut dyn Connection,
-) -> Result<(), Error> {
-    if dbms != Dbms::Postgres {
-        return Ok(());
-    }
-    let sql = "select pg_backend_pid()";
-    let ask = |connection: &mut dyn Connection| -> Result<Option<String>, Error> {
-        let result = connection.query(sql).map_err(|e| Error::client(sql, e))?;
-        Ok(result.scalar().map(str::to_owned))
-    };
-    let first = ask(connection)?;
-    let mut other = connect(dbms, home)?;
-    other.set_timeout(Some(home.connect_timeout)).map_err(|e| Error::client("set a timeout", e))?;
-    let second = ask(other.as_mut())?;
-    if first != second && ask(connection)? == first && ask(other.as_mut())? == second {
-        return Ok(());
-    }
-    Err(Refusal::SharedSessions { address: home.address.to_string() }.into())
 }
 
 /// An error of making a schema, with the statement that helps where the user lacks the right.
@@ -96,31 +72,12 @@ pub(super) fn refusal(
     let Error::Client { doing, source: rqps_client::Error::Server(said) } = &error else {
         return error;
     };
-    if let Some(error) = super::writes::refused_write(home, said) {
+    let guest = &driver(dbms).guest;
+    if let Some(error) = (guest.refused_write)(home, said) {
         return error;
     }
-    // MySQL 1044 (ER_DBACCESS_DENIED_ERROR), 1142 (ER_TABLEACCESS_DENIED_ERROR), 1227
-    // (ER_SPECIFIC_ACCESS_DENIED_ERROR); PostgreSQL 42501 (insufficient_privilege).
-    let is_right = match dbms {
-        Dbms::Postgres => said.sqlstate == "42501",
-        _ => matches!(said.errno, 1044 | 1142 | 1227),
-    };
-    if !is_right {
+    let Some(grant) = (guest.lacks_right)(said).then(|| (guest.grant)(connection)).flatten() else {
         return error;
-    }
-    let sql = match dbms {
-        Dbms::Postgres => "select quote_ident(current_database()), quote_ident(current_user::text)",
-        _ => "select current_user()",
-    };
-    let row = connection.query(sql).ok().and_then(|result| result.rows.into_iter().next());
-    let texts: Vec<String> = row.into_iter().flatten().map(Option::unwrap_or_default).collect();
-    let grant = match texts.as_slice() {
-        [database, user] => format!("GRANT CREATE ON DATABASE {database} TO {user}"),
-        [account] => {
-            let (user, host) = account.rsplit_once('@').unwrap_or((account, "%"));
-            format!("GRANT ALL ON `rqps\\_%`.* TO '{user}'@'{host}'")
-        }
-        _ => return error,
     };
     let server = format!("the server at {}", home.address);
     let (statement, said) = (doing.clone(), said.to_string());

@@ -1,7 +1,7 @@
 //! The table that says of a schema that rqps made it, by whom and when.
 
 use rqps_client::Connection;
-use rqps_model::Dbms;
+use rqps_model::{Dbms, Family};
 
 use super::names::MARKER;
 use crate::random::random_hex;
@@ -73,7 +73,7 @@ impl Marker {
         let name = quoted(dbms, schema);
         let server = server_id(dbms, connection)?;
         let table = format!("{name}.{}", quoted(dbms, MARKER));
-        let unless = if dbms == Dbms::Postgres { "" } else { "IF NOT EXISTS " };
+        let unless = if dbms.is_postgres_family() { "" } else { "IF NOT EXISTS " };
         let statements = [
             format!("CREATE SCHEMA {unless}{name}"),
             format!(
@@ -95,7 +95,7 @@ impl Marker {
             ),
         ];
         let mut send = |sql: &str| connection.query(sql).map(|_| ());
-        if dbms == Dbms::Postgres {
+        if dbms.is_postgres_family() {
             let sql = statements.join("; ");
             return send(&sql).map_err(|e| Error::client(statements[0].clone(), e));
         }
@@ -124,8 +124,8 @@ pub(super) fn has_table(
     connection: &mut dyn Connection,
 ) -> Result<bool, Error> {
     let schema = literal(schema);
-    let sql = match dbms {
-        Dbms::Postgres => format!(
+    let sql = match dbms.family() {
+        Family::Postgres => format!(
             "select count(*) from pg_catalog.pg_tables where schemaname = {schema} and \
              tablename = '{table}' and tableowner = current_user and not rowsecurity"
         ),

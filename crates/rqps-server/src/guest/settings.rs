@@ -5,8 +5,8 @@ use rqps_client::Connection;
 use rqps_model::Dbms;
 
 use super::{marker, schemas};
+use crate::dbms::mysql::changes::{ROCKSDB_OPTIONS, changed_settings};
 use crate::destructive::{Scope, drop_table, set_global};
-use crate::settle::{ROCKSDB_OPTIONS, changed_settings};
 use crate::sql_name::quoted;
 use crate::{Error, Refusal};
 

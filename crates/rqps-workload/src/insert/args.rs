@@ -32,7 +32,9 @@ impl InsertProtocol {
     pub fn for_role(self, role: Role, dbms: Dbms) -> Protocol {
         match self {
             Self::All(protocol) => protocol,
-            Self::Original if role == Role::Query && dbms == Dbms::Postgres => Protocol::Prepared,
+            Self::Original if role == Role::Query && dbms.is_postgres_family() => {
+                Protocol::Prepared
+            }
             Self::Original => Protocol::Text,
         }
     }

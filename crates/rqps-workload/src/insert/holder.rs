@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use rqps_client::{Connection, Outcome};
-use rqps_model::Dbms;
+use rqps_model::{Dbms, Family};
 
 use super::schema::Schema;
 use crate::worker::EventError;
@@ -24,8 +24,8 @@ impl Holder {
         let read_sql = format!("SELECT transactionid FROM {} LIMIT 1", Schema::table(table));
         // The first read makes the snapshot, which is the transaction's in REPEATABLE READ whatever the
         // server's default is.
-        let begin_sql: &[_] = match dbms {
-            Dbms::Postgres => &["START TRANSACTION ISOLATION LEVEL REPEATABLE READ"],
+        let begin_sql: &[_] = match dbms.family() {
+            Family::Postgres => &["START TRANSACTION ISOLATION LEVEL REPEATABLE READ"],
             _ => &["SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION"],
         };
         Self { hold, since: None, begin_sql, read_sql }

@@ -6,7 +6,6 @@ use std::time::Duration;
 use rqps_client::{
     Connection, Outcome, ParamType, Params, Pipeline, Protocol, StatementId, StatementSpec,
 };
-use rqps_model::Dbms;
 
 use super::row::{self, COLUMNS, N_COLUMNS, Now};
 use super::schema::Schema;
@@ -56,7 +55,7 @@ impl Inserter {
     ) -> Result<Self, EventError> {
         let head = format!("INSERT INTO {} ({COLUMNS}) VALUES ", Schema::table(table));
         // A parameter of PostgreSQL is text there, which a column of times does not take by itself.
-        let time = if schema.dbms == Dbms::Postgres { "CAST(? AS timestamp)" } else { "?" };
+        let time = if schema.dbms.is_postgres_family() { "CAST(? AS timestamp)" } else { "?" };
         let one = format!("({time}, ?, ?, ?, ?, ?)");
         let sql = format!("{head}{}", vec![one; n_rows as usize].join(", "));
         let types = [

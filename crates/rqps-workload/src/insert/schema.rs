@@ -53,7 +53,7 @@ impl Schema {
                  productid int NOT NULL, price int NOT NULL, data varchar(4000)"
             )
         };
-        if self.dbms == Dbms::Postgres {
+        if self.dbms.is_postgres_family() {
             let by = if self.partitions > 0 { " PARTITION BY RANGE (transactionid)" } else { "" };
             let mut all = vec![
                 format!(
@@ -159,7 +159,7 @@ impl Schema {
     pub(crate) fn delete_sql(&self, number: u32, n: u32) -> String {
         let table = Self::table(number);
         let oldest = format!("transactionid >= ? ORDER BY transactionid ASC LIMIT {n}");
-        if self.dbms == Dbms::Postgres {
+        if self.dbms.is_postgres_family() {
             format!(
                 "DELETE FROM {table} WHERE transactionid IN (SELECT transactionid FROM {table} WHERE {oldest})"
             )

@@ -139,7 +139,7 @@ pub(crate) fn reset_sequence(
     table: u32,
     dbms: Dbms,
 ) -> Result<()> {
-    if dbms != Dbms::Postgres {
+    if !dbms.is_postgres_family() {
         return Ok(());
     }
     let name = Schema::table(table);

@@ -11,12 +11,11 @@ use std::time::Duration;
 use rqps_client::Connection;
 
 use super::changes::ROCKSDB_OPTIONS;
-use super::{Debt, Target, claim, try_set_global, wait_for_rest};
-use crate::Error;
 use crate::destructive::set_global;
 use crate::guest::settings::{Changed, forget, value, write_down};
-use crate::lsm;
+use crate::settle::{Debt, Target, claim, try_set_global, wait_for_rest};
 use crate::watch::{Progress, Watch};
+use crate::{Error, lsm};
 
 /// Level 0 is compacted as soon as it has this many files.
 const TRIGGER: &str = "level0_file_num_compaction_trigger";

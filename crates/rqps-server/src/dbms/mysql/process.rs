@@ -20,12 +20,17 @@ use crate::watch::Watch;
 use crate::{Error, library, plain, tool, wall};
 
 /// Where an instance's configuration is.
-pub(crate) fn config_path(instance: &Instance) -> PathBuf {
+fn config_path(instance: &Instance) -> PathBuf {
     instance.setup().dir.join("server.cnf")
 }
 
+/// Writes the configuration file.
+pub(super) fn write_config(instance: &Instance, text: &str) -> Result<(), Error> {
+    instance.write_private(&config_path(instance), text)
+}
+
 /// The socket's path.
-pub(crate) fn socket_path(instance: &Instance) -> PathBuf {
+pub(super) fn socket_path(instance: &Instance, _: u16) -> PathBuf {
     instance.socket_dir().join("mysql.sock")
 }
 
@@ -79,7 +84,7 @@ fn before_5_6(installed: &Installed) -> bool {
 }
 
 /// The command that starts the server.
-pub(crate) fn start_command(instance: &Instance, port: u16) -> Command {
+pub(super) fn start_command(instance: &Instance, port: u16) -> Command {
     let setup = instance.setup();
     let dir = &setup.dir;
     let mut command = base_command(instance, &config_path(instance));
@@ -87,7 +92,7 @@ pub(crate) fn start_command(instance: &Instance, port: u16) -> Command {
         command.arg(format!("--plugin-load-add={ROCKSDB_PLUGIN}"));
     }
     command
-        .arg(format!("--socket={}", socket_path(instance).display()))
+        .arg(format!("--socket={}", socket_path(instance, port).display()))
         .arg(format!("--port={port}"))
         .arg("--bind-address=127.0.0.1")
         .arg(format!("--pid-file={}", dir.join("server.pid").display()))
@@ -115,8 +120,9 @@ pub(crate) fn start_command(instance: &Instance, port: u16) -> Command {
 }
 
 /// Makes the data directory with the benchmark's user and database in it, and no other account.
-pub(crate) fn initialise(instance: &Instance, watch: &mut Watch<'_>) -> Result<(), Error> {
+pub(super) fn initialise(instance: &Instance, watch: &mut Watch<'_>) -> Result<(), Error> {
     let installed = &instance.setup().installed;
+    write_config(instance, &instance.setup().config.text)?;
     let sql = instance.setup().dir.join("init.sql");
     // Without the plugin of an engine its options are unknown, and the system's tables need neither.
     let config = instance.setup().dir.join("init.cnf");
@@ -195,7 +201,7 @@ fn run(
 
 /// Gives the database the server's default character set: MySQL 8.0 makes it with its own one while
 /// it initialises, whatever the configuration says.
-pub(crate) fn align_database(connection: &mut dyn Connection) -> Result<(), Error> {
+pub(super) fn align_database(connection: &mut dyn Connection) -> Result<(), Error> {
     let doing = "set the database's character set";
     let sql = "select @@character_set_server, @@collation_server, @@character_set_database, \
                @@collation_database";

@@ -1,12 +1,82 @@
-//! Whether somebody else's server takes writes, and ends them: asked before anything is made there.
+//! What a guest says to PostgreSQL: its schema, its lock, and whether it may write.
 
 use rqps_client::{Connection, Endpoint};
 use rqps_model::Dbms;
 
-use crate::{Error, Refusal};
+use crate::answer::{query, rows};
+use crate::dbms::driver::{GuestDriver, LockQuestion};
+use crate::guest::PREFIX;
+use crate::{Error, Refusal, connect};
+
+pub(super) const GUEST: GuestDriver = GuestDriver {
+    endpoint: |home, schema| Endpoint { schema: Some(schema), ..home },
+    schemas_sql: "select nspname from pg_catalog.pg_namespace order by 1",
+    read_write_sql: "SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE",
+    use_schema_sql: |name| format!("SET search_path TO {name}"),
+    limit_waits_sql,
+    try_lock: |schema| LockQuestion {
+        sql: format!("select pg_try_advisory_lock({CLASS}, {})", key(schema)),
+        yes: "t",
+    },
+    has_lock,
+    unlock_sql: |schema| format!("select pg_advisory_unlock({CLASS}, {})", key(schema)),
+    require_own_session,
+    require_writes,
+    refused_write: |_, _| None,
+    // insufficient_privilege.
+    lacks_right: |said| said.sqlstate == "42501",
+    grant,
+};
+
+/// The first of the two numbers of an advisory lock: the letters `rqps`.
+const CLASS: i32 = i32::from_be_bytes(*b"rqps");
+
+/// The digits of a schema's name as the second number.
+fn key(schema: &str) -> i32 {
+    let digits = schema.strip_prefix(PREFIX).unwrap_or(schema);
+    u32::from_str_radix(digits, 16).unwrap_or(0).cast_signed()
+}
+
+fn has_lock(schema: &str) -> LockQuestion {
+    let (class, object) = (CLASS.cast_unsigned(), key(schema).cast_unsigned());
+    let sql = format!(
+        "select count(*) > 0 from pg_catalog.pg_locks where locktype = 'advisory' and \
+         pid = pg_backend_pid() and classid = '{class}'::oid and objid = '{object}'::oid \
+         and objsubid = 2 and granted"
+    );
+    LockQuestion { sql, yes: "t" }
+}
+
+fn limit_waits_sql(seconds: Option<u64>) -> String {
+    match seconds {
+        Some(seconds) => format!("SET lock_timeout = '{seconds}s'"),
+        None => "RESET lock_timeout".to_owned(),
+    }
+}
+
+/// Refuses a pooler that lends a server's process to one client after the other: neither a lock nor a
+/// `search_path` would stay with the client.
+fn require_own_session(
+    dbms: Dbms,
+    home: &Endpoint,
+    connection: &mut dyn Connection,
+) -> Result<(), Error> {
+    let sql = "select pg_backend_pid()";
+    let ask = |connection: &mut dyn Connection| -> Result<Option<String>, Error> {
+        Ok(query(connection, sql, sql)?.scalar().map(str::to_owned))
+    };
+    let first = ask(connection)?;
+    let mut other = connect(dbms, home)?;
+    other.set_timeout(Some(home.connect_timeout)).map_err(|e| Error::client("set a timeout", e))?;
+    let second = ask(other.as_mut())?;
+    if first != second && ask(connection)? == first && ask(other.as_mut())? == second {
+        return Ok(());
+    }
+    Err(Refusal::SharedSessions { address: home.address.to_string() }.into())
+}
 
 /// What of PostgreSQL keeps writes from being made or from ending.
-const POSTGRES: &str = "select pg_is_in_recovery()::text, current_setting('transaction_read_only'), \
+const OF_WRITES: &str = "select pg_is_in_recovery()::text, current_setting('transaction_read_only'), \
                         current_setting('synchronous_standby_names'), current_setting('synchronous_commit'), \
                         current_setting('max_wal_senders'), \
                         (select count(*) from pg_stat_replication)::text, \
@@ -14,16 +84,8 @@ const POSTGRES: &str = "select pg_is_in_recovery()::text, current_setting('trans
                         (select count(*) from pg_stat_replication where sync_state in ('sync', 'quorum'))::text";
 
 /// Refuses a server that takes no writes, or whose commits wait for a standby that is not there.
-pub(super) fn require_writes(
-    dbms: Dbms,
-    home: &Endpoint,
-    connection: &mut dyn Connection,
-) -> Result<(), Error> {
-    if dbms != Dbms::Postgres {
-        // A user may have the right to write all the same; the first statement shows it.
-        return Ok(());
-    }
-    let result = connection.query(POSTGRES).map_err(|e| Error::client(POSTGRES, e))?;
+fn require_writes(home: &Endpoint, connection: &mut dyn Connection) -> Result<(), Error> {
+    let result = query(connection, OF_WRITES, OF_WRITES)?;
     let row: Vec<String> = result
         .rows
         .into_iter()
@@ -33,7 +95,7 @@ pub(super) fn require_writes(
         .map(Option::unwrap_or_default)
         .collect();
     let Some(row) = row.first_chunk() else {
-        return Err(Error::Answer { doing: POSTGRES.to_owned(), answer: format!("{row:?}") });
+        return Err(Error::Answer { doing: OF_WRITES.to_owned(), answer: format!("{row:?}") });
     };
     match obstacle(row) {
         None => Ok(()),
@@ -44,7 +106,7 @@ pub(super) fn require_writes(
     }
 }
 
-/// Why writes cannot be made or do not end, by the answer to [`POSTGRES`], and what to do.
+/// Why writes cannot be made or do not end, by the answer to [`OF_WRITES`], and what to do.
 fn obstacle(
     [is_standby, read_only, names, commit, max_senders, n_senders, n_seen, n_standbys]: &[String;
          8],
@@ -81,25 +143,23 @@ fn n_wanted(names: &str) -> u64 {
     method.split_whitespace().last().and_then(|n| n.parse().ok()).unwrap_or(1)
 }
 
-/// The same of MySQL's and MariaDB's words to the first statement that writes.
-pub(super) fn refused_write(home: &Endpoint, said: &rqps_client::ServerError) -> Option<Error> {
-    // ER_OPTION_PREVENTS_STATEMENT, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_READ_ONLY_MODE.
-    if !matches!(said.errno, 1290 | 1792 | 1836) {
-        return None;
-    }
-    let (address, why) = (home.address.to_string(), said.to_string());
-    let remedy = if said.errno == 1792 {
-        "set transaction_read_only (tx_read_only) = OFF there, globally or for this user"
-    } else {
-        "name the server that takes writes, or set read_only = OFF there"
-    };
-    let remedy = remedy.to_owned();
-    Some(Refusal::NoWrites { address, why, remedy }.into())
+/// The statement by which a user gets the right to make a schema.
+fn grant(connection: &mut dyn Connection) -> Option<String> {
+    let sql = "select quote_ident(current_database()), quote_ident(current_user::text)";
+    let row = rows(connection, sql).into_iter().next()?;
+    let [database, user] = row.as_slice() else { return None };
+    Some(format!("GRANT CREATE ON DATABASE {database} TO {user}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_key_is_the_names_digits() {
+        assert_eq!(key("rqps_0000000a"), 10);
+        assert_eq!(key("rqps_ffffffff"), -1);
+    }
 
     #[test]
     fn commits_that_wait_for_a_standby_need_one() {

@@ -1,0 +1,69 @@
+//! MariaDB: what differs from MySQL.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rqps_client::Connection;
+use rqps_model::{Codec, SettingOrigin, Version};
+
+use super::driver::{Driver, ExplainDriver, OriginsQuestion};
+use super::mysql;
+use crate::Error;
+use crate::answer::query;
+
+pub(super) const DRIVER: Driver = Driver {
+    origins,
+    table_bytes,
+    thread_sql: |id| {
+        Some(format!("select TID from information_schema.processlist where ID = {id}"))
+    },
+    explain: Some(ExplainDriver {
+        why_not: |_, _| None,
+        ask: |_, connection, question, asked| {
+            mysql::ask_with("EXPLAIN", connection, question, asked)
+        },
+        may_refuse_prepared: true,
+    }),
+    page_codecs,
+    has_one_page_codec: true,
+    ..mysql::DRIVER
+};
+
+fn origins(
+    asked: OriginsQuestion<'_>,
+    connection: &mut dyn Connection,
+) -> BTreeMap<String, SettingOrigin> {
+    let sql = "select variable_name, global_value_origin, default_value \
+               from information_schema.system_variables";
+    let has_table = asked.version.is_some_and(|version| version.at_least(&[10, 1]));
+    mysql::origins_by(has_table.then_some(sql), asked, connection)
+}
+
+/// 10.1 has no such column; 10.2 shows files as they were when they were made.
+fn table_bytes(
+    version: &Version,
+    data_dir: Option<&Path>,
+    connection: &mut dyn Connection,
+) -> Result<Option<u64>, Error> {
+    let view = version.at_least(&[10, 3]).then_some("innodb_sys_tablespaces");
+    mysql::bytes_of_files(view, data_dir, connection)
+}
+
+/// zlib is always there; the others when the build, or since 10.7 a loaded plugin, brings them.
+fn page_codecs(version: &Version, connection: &mut dyn Connection) -> Result<Vec<Codec>, Error> {
+    if !version.at_least(&[10, 1]) {
+        return Ok(Vec::new());
+    }
+    let sql = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_have_lz4', 'Innodb_have_snappy')";
+    let result = query(connection, sql, sql)?;
+    let mut codecs = vec![Codec::Zlib];
+    for row in result.rows {
+        let mut texts = row.into_iter().flatten();
+        match (texts.next().as_deref(), texts.next().as_deref()) {
+            (Some("Innodb_have_lz4"), Some("ON")) => codecs.push(Codec::Lz4),
+            (Some("Innodb_have_snappy"), Some("ON")) => codecs.push(Codec::Snappy),
+            _ => {}
+        }
+    }
+    Ok(codecs)
+}
