@@ -148,17 +148,21 @@ fn first_line(path: &Path) -> Result<String, String> {
     }
 }
 
+/// Other names that addresses of clients begin with.
+const ALIASES: [(&str, &str); 3] =
+    [("mysql2", "mysql"), ("postgresql", "postgres"), ("pgsql", "postgres")];
+
 fn parse(text: &str) -> Result<Dsn, String> {
     let text = forms::to_url(text)?;
     let (scheme, rest) = text.split_once("://").ok_or("it has no scheme")?;
     // `mysql+pymysql` is SQLAlchemy's: the driver behind the +.
-    let dbms = match scheme.split_once('+').map_or(scheme, |(scheme, _)| scheme) {
-        "mysql" | "mysql2" => Dbms::Mysql,
-        "mariadb" => Dbms::Mariadb,
-        "postgres" | "postgresql" | "pgsql" => Dbms::Postgres,
-        _ if is_scheme(scheme) => return Err(format!("unknown scheme {scheme:?}")),
-        _ => return Err("what stands before :// is no scheme".to_owned()),
-    };
+    let name = scheme.split_once('+').map_or(scheme, |(scheme, _)| scheme);
+    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| *name);
+    let dbms = Dbms::ALL.into_iter().find(|dbms| *dbms != Dbms::Null && dbms.to_string() == name);
+    let dbms = dbms.ok_or_else(|| match is_scheme(scheme) {
+        true => format!("unknown scheme {scheme:?}"),
+        false => "what stands before :// is no scheme".to_owned(),
+    })?;
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
     let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
     // A password that was cut in two would be taken for a port, a database or a key, and be shown.

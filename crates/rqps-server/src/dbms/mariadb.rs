@@ -6,10 +6,12 @@ use std::path::Path;
 use rqps_client::Connection;
 use rqps_model::{Codec, SettingOrigin, Version};
 
-use super::driver::{Driver, ExplainDriver, OriginsQuestion};
-use super::mysql;
+use super::driver::{Driver, ExplainDriver, OriginsQuestion, OwnServer};
+use super::mysql::{self, Making};
 use crate::Error;
 use crate::answer::query;
+use crate::instance::Instance;
+use crate::watch::Watch;
 
 pub(super) const DRIVER: Driver = Driver {
     origins,
@@ -26,8 +28,32 @@ pub(super) const DRIVER: Driver = Driver {
     }),
     page_codecs,
     has_one_page_codec: true,
+    own: Some(OwnServer { initialise, ..mysql::OWN }),
     ..mysql::DRIVER
 };
+
+/// The scripts of all versions: the performance and sys schemas come and go.
+const SCRIPTS: &[&str] = &[
+    "system_tables",
+    "performance_tables",
+    "system_tables_data",
+    "fill_help_tables",
+    "maria_add_gis_sp_bootstrap",
+    "sys_schema",
+];
+
+fn initialise(instance: &Instance, watch: &mut Watch<'_>) -> Result<(), Error> {
+    let others_go = if instance.setup().installed.version.at_least(&[10, 4]) {
+        // The scripts make root@HOSTNAME as well, which only the table itself knows.
+        &[
+            "DELETE FROM mysql.global_priv WHERE User IN ('', 'root');",
+            "DELETE FROM mysql.proxies_priv;",
+        ]
+    } else {
+        mysql::OTHERS_GO
+    };
+    mysql::initialise_by(Making { scripts: Some(SCRIPTS), others_go }, instance, watch)
+}
 
 fn origins(
     asked: OriginsQuestion<'_>,

@@ -18,6 +18,7 @@ use super::driver::{Driver, ExplainDriver, OwnServer};
 pub(super) use build::origins_by;
 pub(super) use explain::ask_with;
 pub(super) use facts::bytes_of_files;
+pub(super) use process::{Making, OTHERS_GO, initialise_by};
 
 pub(super) const DRIVER: Driver = Driver {
     keep_session_sql: facts::keep_session_sql,
@@ -54,7 +55,7 @@ pub(super) const DRIVER: Driver = Driver {
 const EXPLAIN: ExplainDriver =
     ExplainDriver { why_not: explain::why_not, ask: explain::ask, may_refuse_prepared: true };
 
-const OWN: OwnServer = OwnServer {
+pub(super) const OWN: OwnServer = OwnServer {
     initialise: process::initialise,
     write_config: process::write_config,
     start_command: process::start_command,
