@@ -10,6 +10,7 @@ use rqps_client::{
 use super::row::{self, COLUMNS, N_COLUMNS, Now};
 use super::schema::Schema;
 use super::state::{Pair, TableIds};
+use crate::dialect::dialect;
 use crate::random::Rng;
 use crate::worker::{Ahead, EventError};
 
@@ -54,8 +55,7 @@ impl Inserter {
         (protocol, client_idx, seed): (Protocol, u32, u64),
     ) -> Result<Self, EventError> {
         let head = format!("INSERT INTO {} ({COLUMNS}) VALUES ", Schema::table(table));
-        // A parameter of PostgreSQL is text there, which a column of times does not take by itself.
-        let time = if schema.dbms.is_postgres_family() { "CAST(? AS timestamp)" } else { "?" };
+        let time = dialect(schema.dbms).time_parameter;
         let one = format!("({time}, ?, ?, ?, ?, ?)");
         let sql = format!("{head}{}", vec![one; n_rows as usize].join(", "));
         let types = [

@@ -132,21 +132,13 @@ pub(super) fn open(
     Ok(StepClients { pool, roles, injected_slowdown, placed, serving, pairs })
 }
 
-/// Sets the sequence of a table's ids back to the last one. A session of PostgreSQL draws ids by the
-/// thousand and loses those that it has not used: without this every step would leave a hole.
+/// Sets the sequence of a table's ids back to the last one, so that no step leaves a hole.
 pub(crate) fn reset_sequence(
     connection: &mut dyn Connection,
     table: u32,
     dbms: Dbms,
 ) -> Result<()> {
-    if !dbms.is_postgres_family() {
-        return Ok(());
-    }
-    let name = Schema::table(table);
-    let sql = format!(
-        "SELECT setval('{name}_transactionid_seq', (SELECT COALESCE(MAX(transactionid), 1) FROM \
-         {name}), (SELECT COUNT(*) > 0 FROM (SELECT 1 FROM {name} LIMIT 1) AS t))"
-    );
+    let Some(sql) = Schema::reset_sequence_sql(dbms, table) else { return Ok(()) };
     connection.query(&sql).with_context(|| sql.clone())?;
     Ok(())
 }
