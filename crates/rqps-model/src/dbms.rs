@@ -17,6 +17,8 @@ pub enum Dbms {
     Mariadb,
     /// PostgreSQL.
     Postgres,
+    /// H2 by PostgreSQL's protocol.
+    H2,
     /// The client's own stand-in that answers at once; measures rqps itself.
     Null,
 }
@@ -70,6 +72,8 @@ const POSTGRES: DbmsFacts = DbmsFacts {
     label_pads_numbers: false,
 };
 
+const H2: DbmsFacts = DbmsFacts { words: &["h2"], letters: "h2_", name: "H2", ..POSTGRES };
+
 const NULL: DbmsFacts = DbmsFacts {
     words: &["null"],
     letters: "null",
@@ -79,17 +83,18 @@ const NULL: DbmsFacts = DbmsFacts {
 };
 
 /// The words that a message offers in place of an unknown one.
-const KNOWN_WORDS: &str = "mysql, mariadb, postgres, null";
+const KNOWN_WORDS: &str = "mysql, mariadb, postgres, h2, null";
 
 impl Dbms {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Mysql, Self::Mariadb, Self::Postgres, Self::Null];
+    pub const ALL: [Self; 5] = [Self::Mysql, Self::Mariadb, Self::Postgres, Self::H2, Self::Null];
 
     pub(crate) fn facts(self) -> &'static DbmsFacts {
         match self {
             Self::Mysql => &MYSQL,
             Self::Mariadb => &MARIADB,
             Self::Postgres => &POSTGRES,
+            Self::H2 => &H2,
             Self::Null => &NULL,
         }
     }

@@ -23,6 +23,7 @@ use nix::sys::signal::Signal;
 use rqps_client::{Connection, Endpoint};
 use rqps_model::{SystemSpec, Transport, Version};
 use rqps_sample::{Background, Sampler, Target};
+use rqps_server::dbms::version;
 use rqps_server::guest::Guest;
 use rqps_server::{Freezer, Instance, Patience, RunningServer, Stopped, connect_to_keep};
 
@@ -128,9 +129,10 @@ impl RunningSystem {
                 listen(Event::Note(&format!("{}: {note}", spec.label)));
             }
             both.0.set_timeout(Some(patience.question())).context("set a timeout")?;
-            Ok(both)
+            let version = version(spec.dbms, both.0.as_mut())?;
+            Ok((both, version))
         });
-        let (admin, samples) = match ready {
+        let ((admin, samples), version) = match ready {
             Ok(both) => both,
             Err(error) => {
                 if let Some(Local { running, instance }) = server {
@@ -138,12 +140,15 @@ impl RunningSystem {
                     discard(instance, data);
                 }
                 if let Some(guest) = guest {
-                    let _ = guest.leave_anew(&mut |_| {});
+                    let mut told =
+                        |text: &str| listen(Event::Note(&format!("{}: {text}", spec.label)));
+                    if let Err(error) = guest.leave_anew(&mut told) {
+                        told(&host::describe_stay(&guest, &error));
+                    }
                 }
                 return Err(error);
             }
         };
-        let version = admin.session().server_version.clone();
         let counted = Counted::open(spec.dbms, &endpoint, patience);
         let cpus = spec.variant.limits.cpus.as_ref().map(|cpus| cpus.numbers().to_vec());
         Ok(Self {
@@ -293,7 +298,8 @@ impl RunningSystem {
         }
     }
 
-    /// Ends the server after a failure; gives what the server's end or its log tell of the cause.
+    /// Ends the server after a failure; gives what the server's end or its log tell of the cause, or that rqps's schema
+    /// stays.
     pub(crate) fn abandon(mut self, log: Option<&Path>) -> Option<String> {
         let full = self.is_out_of_space();
         let left = self.leave_guest();
@@ -301,10 +307,14 @@ impl RunningSystem {
         drop(samples.finish());
         drop((admin, counted));
         // The failure that led here may have taken the connection with it.
-        if let (Err(_), Some(guest)) = (left, guest) {
-            let _ = guest.leave_anew(&mut |_| {});
-        }
-        let Local { running, instance } = server?;
+        let stays = match (left, guest) {
+            (Err(_), Some(guest)) => {
+                let left = guest.leave_anew(&mut |_| {});
+                left.err().map(|error| host::describe_stay(&guest, &error))
+            }
+            _ => None,
+        };
+        let Some(Local { running, instance }) = server else { return stays };
         let name = running.name().to_owned();
         let tail = || running.log_tail(LOG_LINES);
         let space = format!(
@@ -378,7 +388,7 @@ pub(crate) fn null_endpoint() -> Endpoint {
         password: rqps_client::Password::default(),
         server_public_key: None,
         database: String::new(),
-        schema: None,
+        on_login: None,
         startup: rqps_client::Startup::default(),
         connect_timeout: Duration::ZERO,
     }

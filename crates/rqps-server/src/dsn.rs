@@ -204,7 +204,7 @@ fn parse(text: &str) -> Result<Dsn, String> {
         password: Password(decode(password)?),
         server_public_key: keys.server_public_key.take(),
         database: keys.database.take().map_or_else(|| decode(database), Ok)?,
-        schema: None,
+        on_login: None,
         startup: rqps_client::Startup::default(),
         connect_timeout: keys.connect_timeout.unwrap_or(CONNECT_TIMEOUT),
     };

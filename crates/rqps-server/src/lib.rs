@@ -62,7 +62,6 @@ pub mod secrets;
 pub mod settle;
 mod socket_dir;
 pub mod source;
-mod sql_name;
 mod start;
 pub mod statement;
 pub mod symbols;

@@ -164,7 +164,7 @@ impl RunningServer {
             password: self.password.clone(),
             server_public_key: None,
             database: DATABASE.to_owned(),
-            schema: None,
+            on_login: None,
             startup: rqps_client::Startup::default(),
             connect_timeout: self.patience.connect(),
         }

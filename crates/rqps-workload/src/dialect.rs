@@ -2,6 +2,7 @@
 //!
 //! Most DBMS speak the SQL of their family. One with SQL of its own takes its family's table and replaces what differs.
 
+mod h2;
 mod mariadb;
 mod mysql;
 mod postgres;
@@ -85,6 +86,7 @@ impl InsertTable<'_> {
 pub(crate) fn dialect(dbms: Dbms) -> &'static Dialect {
     match (dbms, dbms.family()) {
         (Dbms::Mariadb, _) => &mariadb::DIALECT,
+        (Dbms::H2, _) => &h2::DIALECT,
         (_, Family::Postgres) => &postgres::DIALECT,
         (_, Family::Mysql | Family::Null) => &mysql::DIALECT,
     }

@@ -80,7 +80,7 @@ fn server(script: impl FnOnce(&mut Peer) + Send + 'static) -> (Endpoint, JoinHan
         password: Password("secret".to_owned()),
         server_public_key: None,
         database: "sbtest".to_owned(),
-        schema: None,
+        on_login: None,
         startup: crate::Startup::default(),
         connect_timeout: Duration::from_secs(20),
     };

@@ -117,7 +117,7 @@ fn pool_of(workers: Vec<(Pairs, usize)>) -> ClientPool {
         password: rqps_client::Password::default(),
         server_public_key: None,
         database: String::new(),
-        schema: None,
+        on_login: None,
         startup: rqps_client::Startup::default(),
         connect_timeout: Duration::from_secs(1),
     };

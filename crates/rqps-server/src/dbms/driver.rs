@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use nix::sys::signal::Signal;
-use rqps_client::{Connection, Endpoint, ResultSet, ServerError};
+use rqps_client::{Connection, ResultSet};
 use rqps_model::query_plan::Asked;
-use rqps_model::{Codec, Dbms, Engine, SettingOrigin, Version};
+use rqps_model::{Codec, Engine, SettingOrigin, Version};
 
+use super::guest_driver::GuestDriver;
 use crate::Error;
 use crate::explain::{Question, Reason, Told};
 use crate::instance::Instance;
@@ -20,6 +21,10 @@ type Values = BTreeMap<String, String>;
 
 /// One DBMS.
 pub(crate) struct Driver {
+    /// The version that people write, where the words of a server say that it is this DBMS.
+    pub(crate) recognise: fn(&VersionWords) -> Option<String>,
+    /// Whether the version that it tells at login is its own, and not that of a DBMS that it is compatible with.
+    pub(crate) tells_version_at_login: bool,
     /// The statement that lets a session be idle for as long as it likes.
     pub(crate) keep_session_sql: fn() -> Option<String>,
     /// The settings in effect, with units as the server shows them.
@@ -68,6 +73,17 @@ pub(crate) struct Driver {
     pub(crate) guest: GuestDriver,
     /// How rqps makes and starts a server of its own; `None` for one that is reached by address alone.
     pub(crate) own: Option<OwnServer>,
+}
+
+/// What a server says of its version.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct VersionWords {
+    /// In its greeting: a proxy may greet with words of its own.
+    pub(crate) greeting: String,
+    /// By `select version()`.
+    pub(crate) version: String,
+    /// In `version_comment`, of MySQL's family.
+    pub(crate) comment: String,
 }
 
 /// Of which settings the origins are asked.
@@ -123,43 +139,6 @@ pub(crate) enum FilePart {
     Binlog,
     /// All else.
     Data,
-}
-
-/// What a guest says to somebody else's server.
-pub(crate) struct GuestDriver {
-    /// The endpoint of sessions whose default is a schema.
-    pub(crate) endpoint: fn(Endpoint, String) -> Endpoint,
-    /// Lists the schemas.
-    pub(crate) schemas_sql: &'static str,
-    /// Lets the session's transactions write.
-    pub(crate) read_write_sql: &'static str,
-    /// Makes a schema, by its quoted name, the session's default.
-    pub(crate) use_schema_sql: fn(&str) -> String,
-    /// Bounds the session's waits for locks of tables, s; `None` is the server's own bound.
-    pub(crate) limit_waits_sql: fn(Option<u64>) -> String,
-    /// Takes the lock of a schema for the session, where it is free.
-    pub(crate) try_lock: fn(&str) -> LockQuestion,
-    /// Asks whether the session has the lock of a schema.
-    pub(crate) has_lock: fn(&str) -> LockQuestion,
-    /// Gives the lock of a schema back.
-    pub(crate) unlock_sql: fn(&str) -> String,
-    /// Refuses a pooler that lends one session to several clients.
-    pub(crate) require_own_session: fn(Dbms, &Endpoint, &mut dyn Connection) -> Result<(), Error>,
-    /// Refuses a server that takes no writes, or does not end them.
-    pub(crate) require_writes: fn(&Endpoint, &mut dyn Connection) -> Result<(), Error>,
-    /// The refusal behind the server's word to a statement that writes.
-    pub(crate) refused_write: fn(&Endpoint, &ServerError) -> Option<Error>,
-    /// Whether the server says that the user lacks a right.
-    pub(crate) lacks_right: fn(&ServerError) -> bool,
-    /// The statement by which the user gets the right to make a schema.
-    pub(crate) grant: fn(&mut dyn Connection) -> Option<String>,
-}
-
-/// A question about a lock, and the answer that means yes.
-#[derive(Debug)]
-pub(crate) struct LockQuestion {
-    pub(crate) sql: String,
-    pub(crate) yes: &'static str,
 }
 
 /// How rqps makes and starts a server of its own.

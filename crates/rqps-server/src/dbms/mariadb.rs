@@ -6,14 +6,16 @@ use std::path::Path;
 use rqps_client::Connection;
 use rqps_model::{Codec, SettingOrigin, Version};
 
-use super::driver::{Driver, ExplainDriver, OriginsQuestion, OwnServer};
+use super::driver::{Driver, ExplainDriver, OriginsQuestion, OwnServer, VersionWords};
 use super::mysql::{self, Making};
+use super::numbers_of;
 use crate::Error;
 use crate::answer::query;
 use crate::instance::Instance;
 use crate::watch::Watch;
 
 pub(super) const DRIVER: Driver = Driver {
+    recognise,
     origins,
     table_bytes,
     thread_sql: |id| {
@@ -53,6 +55,14 @@ fn initialise(instance: &Instance, watch: &mut Watch<'_>) -> Result<(), Error> {
         mysql::OTHERS_GO
     };
     mysql::initialise_by(Making { scripts: Some(SCRIPTS), others_go }, instance, watch)
+}
+
+/// It has its name in its version or in the comment on it.
+fn recognise(words: &VersionWords) -> Option<String> {
+    let VersionWords { greeting, version, comment } = words;
+    let texts = [greeting, version, comment];
+    let is_it = texts.iter().any(|text| text.to_ascii_lowercase().contains("mariadb"));
+    is_it.then(|| numbers_of(version))
 }
 
 fn origins(

@@ -15,12 +15,15 @@ use nix::sys::signal::Signal;
 use rqps_model::{Codec, Engine};
 
 use super::driver::{Driver, ExplainDriver, OwnServer};
+use super::numbers_of;
 pub(super) use build::origins_by;
 pub(super) use explain::ask_with;
 pub(super) use facts::bytes_of_files;
 pub(super) use process::{Making, OTHERS_GO, initialise_by};
 
 pub(super) const DRIVER: Driver = Driver {
+    recognise: |words| Some(numbers_of(&words.version)),
+    tells_version_at_login: true,
     keep_session_sql: facts::keep_session_sql,
     settings: facts::settings,
     session: facts::session,

@@ -6,6 +6,7 @@ use super::driver::{Driver, FilePart};
 use super::mysql;
 
 pub(super) const DRIVER: Driver = Driver {
+    recognise: |_| None,
     keep_session_sql: || None,
     settings: |_| Ok(BTreeMap::new()),
     session: |_| Ok(BTreeMap::new()),

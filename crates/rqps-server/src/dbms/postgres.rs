@@ -5,15 +5,18 @@ mod counters;
 pub(crate) mod explain;
 mod facts;
 mod files;
-mod guest;
+pub(super) mod guest;
 mod process;
 mod settle;
 
 use nix::sys::signal::Signal;
 
 use super::driver::{Driver, ExplainDriver, OwnServer};
+use super::numbers_of;
 
 pub(super) const DRIVER: Driver = Driver {
+    recognise: |words| words.version.strip_prefix("PostgreSQL ").map(numbers_of),
+    tells_version_at_login: true,
     keep_session_sql: facts::keep_session_sql,
     settings: facts::settings,
     session: facts::session,

@@ -1,30 +1,31 @@
-//! The lock on a schema: held by a session, gone with it.
+//! The lock on a schema: held by a session, gone with it. A DBMS without such locks has all of them free: whether a
+//! schema is in use is told there by the process that made it alone.
 
 use rqps_client::Connection;
-use rqps_model::Dbms;
 
 use crate::Error;
 use crate::answer::query;
-use crate::dbms::driver;
-use crate::dbms::driver::LockQuestion;
+use crate::dbms::guest_driver::{GuestDriver, LockQuestion};
 
 /// Takes a schema's lock for the session; whether it has it now. MySQL before 5.7.5 and MariaDB before 10.0.2 give
 /// up the lock that a session had before.
 pub(super) fn try_lock(
-    dbms: Dbms,
+    driver: &GuestDriver,
     schema: &str,
     connection: &mut dyn Connection,
 ) -> Result<bool, Error> {
-    is_yes("lock rqps's schema", &(driver(dbms).guest.try_lock)(schema), connection)
+    let Some(lock) = &driver.lock else { return Ok(true) };
+    is_yes("lock rqps's schema", &(lock.try_lock)(schema), connection)
 }
 
 /// Whether the session has a schema's lock.
 pub(super) fn has_lock(
-    dbms: Dbms,
+    driver: &GuestDriver,
     schema: &str,
     connection: &mut dyn Connection,
 ) -> Result<bool, Error> {
-    is_yes("ask for rqps's lock", &(driver(dbms).guest.has_lock)(schema), connection)
+    let Some(lock) = &driver.lock else { return Ok(true) };
+    is_yes("ask for rqps's lock", &(lock.has_lock)(schema), connection)
 }
 
 fn is_yes(
@@ -37,10 +38,11 @@ fn is_yes(
 
 /// Gives the lock back.
 pub(super) fn release(
-    dbms: Dbms,
+    driver: &GuestDriver,
     schema: &str,
     connection: &mut dyn Connection,
 ) -> Result<(), Error> {
-    let sql = (driver(dbms).guest.unlock_sql)(schema);
+    let Some(lock) = &driver.lock else { return Ok(()) };
+    let sql = (lock.unlock_sql)(schema);
     query(connection, "unlock rqps's schema", &sql).map(|_| ())
 }

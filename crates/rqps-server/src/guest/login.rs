@@ -3,17 +3,10 @@
 use rqps_client::{Connection, Endpoint, ServerProtocol, probe_protocol};
 use rqps_model::{Dbms, Family};
 
-use crate::dbms::driver;
+use crate::answer::{ask, query, rows};
+use crate::dbms::guest_driver::GuestDriver;
+use crate::dbms::{Told, recognise};
 use crate::{Error, Refusal, connect};
-
-/// What a server says it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
-    /// The DBMS.
-    pub dbms: Dbms,
-    /// Its version as people write it: `10.11.19`. Empty where it was not asked.
-    pub version: String,
-}
 
 /// The DBMS that a server says it is. `named` is what its address says, which decides the protocol.
 ///
@@ -24,31 +17,10 @@ pub fn told_dbms(named: Dbms, endpoint: &Endpoint) -> Result<Told, Error> {
         Ok(connection) => connection,
         Err(error) => return Err(other_protocol(named, endpoint).unwrap_or(error)),
     };
-    if !named.is_mysql_family() {
-        return Ok(Told { dbms: named, version: String::new() });
-    }
     connection
         .set_timeout(Some(endpoint.connect_timeout))
         .map_err(|e| Error::client("set a timeout", e))?;
-    // A proxy may greet with words of its own.
-    let sql = "select version(), @@version_comment";
-    let result = connection.query(sql).map_err(|e| Error::client(sql, e))?;
-    let mut texts = vec![connection.session().server_version_text.clone()];
-    texts.extend(result.rows.into_iter().flatten().flatten());
-    let version = texts.get(1).map_or_else(String::new, |text| version_of(text).to_owned());
-    Ok(Told { dbms: dbms_of(&texts), version })
-}
-
-/// The numbers of a version's text: 10.11.19 of `10.11.19-MariaDB-0+deb12u1`.
-fn version_of(text: &str) -> &str {
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    &text[..end]
-}
-
-/// MariaDB has its name in its version or in the comment on it.
-fn dbms_of(texts: &[String]) -> Dbms {
-    let is_mariadb = texts.iter().any(|text| text.to_ascii_lowercase().contains("mariadb"));
-    if is_mariadb { Dbms::Mariadb } else { Dbms::Mysql }
+    recognise(named, connection.as_mut())
 }
 
 fn other_protocol(named: Dbms, endpoint: &Endpoint) -> Option<Error> {
@@ -62,9 +34,37 @@ fn other_protocol(named: Dbms, endpoint: &Endpoint) -> Option<Error> {
     Some(Refusal::OtherProtocol { address, spoken, scheme }.into())
 }
 
+/// Refuses a pooler that lends a session to one client after the other: neither a lock nor a schema would stay with
+/// the client.
+pub(super) fn require_own_session(
+    dbms: Dbms,
+    guest: &GuestDriver,
+    home: &Endpoint,
+    connection: &mut dyn Connection,
+) -> Result<(), Error> {
+    let Some(sql) = guest.session_id_sql else { return Ok(()) };
+    let address = || home.address.to_string();
+    let Some(first) = ask(connection, sql, sql)? else {
+        let said = rows(connection, "select version()").into_iter().flatten().next();
+        let (said, statement) = (said.unwrap_or_default(), sql.to_owned());
+        return Err(Refusal::UnknownDbms { address: address(), said, statement }.into());
+    };
+    let session_id = |connection: &mut dyn Connection| -> Result<Option<String>, Error> {
+        Ok(query(connection, sql, sql)?.scalar().map(str::to_owned))
+    };
+    let first = first.scalar().map(str::to_owned);
+    let mut other = connect(dbms, home)?;
+    other.set_timeout(Some(home.connect_timeout)).map_err(|e| Error::client("set a timeout", e))?;
+    let second = session_id(other.as_mut())?;
+    let is_own = first != second
+        && session_id(connection)? == first
+        && session_id(other.as_mut())? == second;
+    if is_own { Ok(()) } else { Err(Refusal::SharedSessions { address: address() }.into()) }
+}
+
 /// An error of making a schema, with the statement that helps where the user lacks the right.
 pub(super) fn refusal(
-    dbms: Dbms,
+    guest: &GuestDriver,
     home: &Endpoint,
     error: Error,
     connection: &mut dyn Connection,
@@ -72,7 +72,6 @@ pub(super) fn refusal(
     let Error::Client { doing, source: rqps_client::Error::Server(said) } = &error else {
         return error;
     };
-    let guest = &driver(dbms).guest;
     if let Some(error) = (guest.refused_write)(home, said) {
         return error;
     }
@@ -82,35 +81,4 @@ pub(super) fn refusal(
     let server = format!("the server at {}", home.address);
     let (statement, said) = (doing.clone(), said.to_string());
     Refusal::SchemaRefused { server, statement, said, grant }.into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_server_itself_says_which_dbms_it_is() {
-        let dbms = |texts: &[&str]| dbms_of(&texts.map_owned());
-        assert_eq!(dbms(&["5.5.5-10.11.5-MariaDB", "10.11.5-MariaDB", ""]), Dbms::Mariadb);
-        assert_eq!(dbms(&["8.0.33", "8.0.33", "MySQL Community Server - GPL"]), Dbms::Mysql);
-        // A user has set the version's text.
-        assert_eq!(dbms(&["5.7.1", "5.7.1", "mariadb.org binary distribution"]), Dbms::Mariadb);
-    }
-
-    #[test]
-    fn versions_as_people_write_them() {
-        assert_eq!(version_of("10.11.19-MariaDB-0+deb12u1"), "10.11.19");
-        assert_eq!(version_of("8.0.33"), "8.0.33");
-        assert_eq!(version_of(""), "");
-    }
-
-    trait MapOwned {
-        fn map_owned(&self) -> Vec<String>;
-    }
-
-    impl MapOwned for &[&str] {
-        fn map_owned(&self) -> Vec<String> {
-            self.iter().map(|text| (*text).to_owned()).collect()
-        }
-    }
 }

@@ -203,8 +203,9 @@ fn guest(dbms: Dbms) -> Guest {
 #[test]
 fn sessions_begin_in_the_schema() {
     let mysql = guest(Dbms::Mysql).endpoint();
-    assert_eq!((mysql.database.as_str(), mysql.schema), ("rqps_00c0ffee", None));
+    assert_eq!((mysql.database.as_str(), mysql.on_login), ("rqps_00c0ffee", None));
     let postgres = guest(Dbms::Postgres).endpoint();
     assert_eq!(postgres.database, "shop");
-    assert_eq!(postgres.schema.as_deref(), Some("rqps_00c0ffee"));
+    let path = "SET search_path TO \"rqps_00c0ffee\"";
+    assert_eq!(postgres.on_login.as_deref(), Some(path));
 }

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use rqps_client::Connection;
 use rqps_model::{Dbms, Transport};
-use rqps_server::destructive::Scope;
-use rqps_server::{Freezer, Instance, RunningServer, connect, facts, process, settle, threads};
+use rqps_server::{
+    Freezer, Instance, RunningServer, connect, facts, guest, process, settle, threads,
+};
 
 use crate::bench::{chain, for_each_of, for_each_server, watched};
 
@@ -98,7 +99,7 @@ fn settling_somebody_elses_server_leaves_its_logs_and_needs_no_privileges() {
         let mut endpoint = server.endpoint(Transport::Socket);
         endpoint.user = "owner".to_owned();
         endpoint.password = rqps_client::Password("x".to_owned());
-        let scope = Scope::Guest { schema: "rqps_00000000", allow_settings: false };
+        let scope = guest::scope(dbms, "rqps_00000000", false);
         let target = settle::Target { dbms, version: server.version(), scope, data_dir: None };
         let settle = |connection: &mut dyn Connection| {
             watched(|w| settle::settle(&target, connection, ROWS, w))

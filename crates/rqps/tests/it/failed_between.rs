@@ -27,7 +27,7 @@ fn connected(bench: &Bench, running: &Running, id: &str, dbms: Dbms) -> Box<dyn 
         user: "rqps".to_owned(),
         password: Password(marker["password"].as_str().unwrap().to_owned()),
         database: "rqps".to_owned(),
-        schema: None,
+        on_login: None,
         startup: rqps_client::Startup::default(),
         connect_timeout: Duration::from_secs(10),
     };

@@ -75,7 +75,7 @@ impl Server {
             password: Password("pw".to_owned()),
             server_public_key: None,
             database: "sbtest".to_owned(),
-            schema: None,
+            on_login: None,
             startup: rqps_client::Startup::default(),
             connect_timeout: std::time::Duration::from_secs(60),
         };

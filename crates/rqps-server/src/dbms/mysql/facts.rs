@@ -7,6 +7,7 @@ use rqps_client::Connection;
 use rqps_model::Version;
 
 use super::files::innodb_file_bytes;
+use super::guest::quoted;
 use super::settle::parse_history;
 use crate::answer::{ask, pairs, query};
 use crate::guest::MARKER;
@@ -134,8 +135,8 @@ pub(super) fn tables(connection: &mut dyn Connection) -> Result<Vec<String>, Err
          and table_type = 'BASE TABLE' and table_name <> '{MARKER}' order by 1"
     );
     let result = query(connection, "list the tables", &sql)?;
-    let quote = |name: String| format!("`{}`", name.replace('`', "``"));
-    Ok(result.rows.into_iter().filter_map(|mut row| row.get_mut(0)?.take()).map(quote).collect())
+    let names = result.rows.into_iter().filter_map(|mut row| row.get_mut(0)?.take());
+    Ok(names.map(|name| quoted(&name)).collect())
 }
 
 /// Pages to write, versions to purge, trees to compact. What this user may not read is left out.

@@ -3,22 +3,49 @@
 use rqps_client::{Connection, Endpoint, ServerError};
 
 use crate::answer::rows;
-use crate::dbms::driver::{GuestDriver, LockQuestion};
+use crate::dbms::guest_driver::{Drops, GuestDriver, LockDriver, LockQuestion};
 use crate::{Error, Refusal};
 
 pub(super) const GUEST: GuestDriver = GuestDriver {
-    endpoint: |home, schema| Endpoint { database: schema, ..home },
+    endpoint: |home, schema| Endpoint { database: schema.to_owned(), ..home },
+    quote: quoted,
     schemas_sql: "select schema_name from information_schema.schemata order by 1",
-    read_write_sql: "SET SESSION TRANSACTION READ WRITE",
-    use_schema_sql: |name| format!("USE {name}"),
-    limit_waits_sql,
-    try_lock: |schema| LockQuestion { sql: format!("select get_lock('{schema}', 0)"), yes: "1" },
-    has_lock: |schema| LockQuestion {
-        sql: format!("select is_used_lock('{schema}') = connection_id()"),
-        yes: "1",
+    use_schema_sql: |schema| format!("USE {}", quoted(schema)),
+    current_schema_sql: "select database()",
+    count_tables_sql: |schema, table| {
+        format!(
+            "select count(*) from information_schema.tables where table_schema = {schema} and \
+             table_name = '{table}' and table_type = 'BASE TABLE'"
+        )
     },
-    unlock_sql: |schema| format!("select release_lock('{schema}')"),
-    require_own_session: |_, _, _| Ok(()),
+    session_id_sql: None,
+    makes_schema_whole: false,
+    count_objects_sql: |schema| {
+        format!(
+            "select (select count(*) from information_schema.tables where table_schema = {schema}) + \
+             (select count(*) from information_schema.routines where routine_schema = {schema}) + \
+             (select count(*) from information_schema.events where event_schema = {schema})"
+        )
+    },
+    // MySQL since 5.6 has an identifier; MariaDB and older ones have a host, a port and a data directory.
+    server_id_sql: &[
+        "select @@server_uuid",
+        "select concat_ws(':', @@hostname, @@port, @@datadir)",
+    ],
+    drops: Drops::Mysql,
+    read_write_sql: "SET SESSION TRANSACTION READ WRITE",
+    limit_waits_sql,
+    lock: Some(LockDriver {
+        try_lock: |schema| LockQuestion {
+            sql: format!("select get_lock('{schema}', 0)"),
+            yes: "1",
+        },
+        has_lock: |schema| LockQuestion {
+            sql: format!("select is_used_lock('{schema}') = connection_id()"),
+            yes: "1",
+        },
+        unlock_sql: |schema| format!("select release_lock('{schema}')"),
+    }),
     // A user may have the right to write all the same; the first statement shows it.
     require_writes: |_, _| Ok(()),
     refused_write,
@@ -26,6 +53,11 @@ pub(super) const GUEST: GuestDriver = GuestDriver {
     lacks_right: |said| matches!(said.errno, 1044 | 1142 | 1227),
     grant,
 };
+
+/// A name in backquotes.
+pub(super) fn quoted(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
 
 fn limit_waits_sql(seconds: Option<u64>) -> String {
     match seconds {

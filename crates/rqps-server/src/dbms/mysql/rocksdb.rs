@@ -39,7 +39,7 @@ pub(super) fn settle(
     let once = triggers_of(before.keys().map(|family| (family.as_str(), 1)));
     let back = triggers_of(before.iter().map(|(family, trigger)| (family.as_str(), *trigger)));
     let changes = [changed(&back, &once), changed(&option, &back)];
-    write_down(target.scope, target.dbms, &changes, connection)?;
+    write_down(target.scope, &changes, connection)?;
     let flush = ("rocksdb_force_flush_memtable_now", "1");
     (watch.report)(Progress::Waiting { what: "flush of MyRocks's memtables" });
     let mut is_set = false;

@@ -71,7 +71,7 @@ fn settle_innodb(
     let is_claimed = claim(target, connection, detail)?;
     let changes = if is_claimed { changes(&read_settings(connection)?) } else { Vec::new() };
     if is_claimed {
-        write_down(target.scope, target.dbms, &changes, connection)?;
+        write_down(target.scope, &changes, connection)?;
     }
     let mut n_changed = 0;
     let mut standing = Standing { value: u64::MAX, since: Instant::now() };

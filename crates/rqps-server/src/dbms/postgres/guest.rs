@@ -1,32 +1,63 @@
 //! What a guest says to PostgreSQL: its schema, its lock, and whether it may write.
 
 use rqps_client::{Connection, Endpoint};
-use rqps_model::Dbms;
 
 use crate::answer::{query, rows};
-use crate::dbms::driver::{GuestDriver, LockQuestion};
+use crate::dbms::guest_driver::{Drops, GuestDriver, LockDriver, LockQuestion};
 use crate::guest::PREFIX;
-use crate::{Error, Refusal, connect};
+use crate::{Error, Refusal};
 
-pub(super) const GUEST: GuestDriver = GuestDriver {
-    endpoint: |home, schema| Endpoint { schema: Some(schema), ..home },
+pub(in crate::dbms) const GUEST: GuestDriver = GuestDriver {
+    // By a statement: pgbouncer refuses a login with the parameter `options`.
+    endpoint: |home, schema| Endpoint { on_login: Some(use_schema_sql(schema)), ..home },
+    quote: quoted,
     schemas_sql: "select nspname from pg_catalog.pg_namespace order by 1",
-    read_write_sql: "SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE",
-    use_schema_sql: |name| format!("SET search_path TO {name}"),
-    limit_waits_sql,
-    try_lock: |schema| LockQuestion {
-        sql: format!("select pg_try_advisory_lock({CLASS}, {})", key(schema)),
-        yes: "t",
+    use_schema_sql,
+    current_schema_sql: "select current_schema()",
+    // A table of another user may have a policy or a rule of theirs.
+    count_tables_sql: |schema, table| {
+        format!(
+            "select count(*) from pg_catalog.pg_tables where schemaname = {schema} and \
+             tablename = '{table}' and tableowner = current_user and not rowsecurity"
+        )
     },
-    has_lock,
-    unlock_sql: |schema| format!("select pg_advisory_unlock({CLASS}, {})", key(schema)),
-    require_own_session,
+    session_id_sql: Some("select pg_backend_pid()"),
+    makes_schema_whole: true,
+    count_objects_sql: |schema| {
+        format!(
+            "select count(*) from pg_catalog.pg_class c join pg_catalog.pg_namespace n \
+             on n.oid = c.relnamespace where n.nspname = {schema}"
+        )
+    },
+    // No marker is replicated to a server that can be written to.
+    server_id_sql: &[],
+    drops: Drops::Postgres,
+    read_write_sql: "SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE",
+    limit_waits_sql,
+    lock: Some(LockDriver {
+        try_lock: |schema| LockQuestion {
+            sql: format!("select pg_try_advisory_lock({CLASS}, {})", key(schema)),
+            yes: "t",
+        },
+        has_lock,
+        unlock_sql: |schema| format!("select pg_advisory_unlock({CLASS}, {})", key(schema)),
+    }),
     require_writes,
     refused_write: |_, _| None,
     // insufficient_privilege.
     lacks_right: |said| said.sqlstate == "42501",
     grant,
 };
+
+/// The path of a session is the schema alone. `pg_catalog` is searched first all the same, and nothing is made there.
+fn use_schema_sql(schema: &str) -> String {
+    format!("SET search_path TO {}", quoted(schema))
+}
+
+/// A name in double quotes.
+pub(in crate::dbms) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
 
 /// The first of the two numbers of an advisory lock: the letters `rqps`.
 const CLASS: i32 = i32::from_be_bytes(*b"rqps");
@@ -52,27 +83,6 @@ fn limit_waits_sql(seconds: Option<u64>) -> String {
         Some(seconds) => format!("SET lock_timeout = '{seconds}s'"),
         None => "RESET lock_timeout".to_owned(),
     }
-}
-
-/// Refuses a pooler that lends a server's process to one client after the other: neither a lock nor a
-/// `search_path` would stay with the client.
-fn require_own_session(
-    dbms: Dbms,
-    home: &Endpoint,
-    connection: &mut dyn Connection,
-) -> Result<(), Error> {
-    let sql = "select pg_backend_pid()";
-    let ask = |connection: &mut dyn Connection| -> Result<Option<String>, Error> {
-        Ok(query(connection, sql, sql)?.scalar().map(str::to_owned))
-    };
-    let first = ask(connection)?;
-    let mut other = connect(dbms, home)?;
-    other.set_timeout(Some(home.connect_timeout)).map_err(|e| Error::client("set a timeout", e))?;
-    let second = ask(other.as_mut())?;
-    if first != second && ask(connection)? == first && ask(other.as_mut())? == second {
-        return Ok(());
-    }
-    Err(Refusal::SharedSessions { address: home.address.to_string() }.into())
 }
 
 /// What of PostgreSQL keeps writes from being made or from ending.
