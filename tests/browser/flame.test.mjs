@@ -1,7 +1,7 @@
 // Flame graphs of a report in headless Chromium: by keyboard, pointed at, tapped.
 //
 // `node --test flame.test.mjs` with RQPS_PAGES, RQPS_SHOTS and RQPS_CHROMIUM as report.test.mjs has them, beside
-// which `cargo test -p rqps-report` runs it.
+// which `cargo test -p rqps-html` runs it.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
 // Opens reports from disk in headless Chromium, without a network, as a reader does.
 //
 // `node --test report.test.mjs` with RQPS_PAGES (pages and figures that the Rust test wrote), RQPS_SHOTS (where
-// screenshots go) and RQPS_CHROMIUM (the browser). Run by `cargo test -p rqps-report`.
+// screenshots go) and RQPS_CHROMIUM (the browser). Run by `cargo test -p rqps-html`.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -12,12 +12,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use rqps_analysis::Analysis;
+use rqps_html as html;
 use rqps_model::run::SystemStep;
 use rqps_model::{
     Dbms, Figure, Group, Label, Placement, Run, RunStep, RunSystem, SeriesPoint, Slice, StepInfo,
     StepKind, StepOutcome, SystemSource, SystemSpec,
 };
-use rqps_report::{Analysis, html};
 use rqps_store::{RunRef, Store};
 
 /// What a report without flame graphs may take.

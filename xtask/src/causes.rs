@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
+use rqps_analysis::Analysis;
 use rqps_model::RunStatus;
-use rqps_report::Analysis;
 use rqps_store::{RunRef, Store};
 
 use crate::truth::build_rqps;

@@ -11,9 +11,10 @@ mod ours;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
+use rqps_analysis::Analysis;
 use rqps_import::Options;
 use rqps_model::{Label, Run};
-use rqps_report::{Analysis, Detail, TextOptions};
+use rqps_report::{Detail, TextOptions};
 
 use author::Tables;
 use ours::Csv;

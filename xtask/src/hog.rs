@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
+use rqps_analysis::Analysis;
 use rqps_model::{RunStep, Verdict};
-use rqps_report::Analysis;
 use rqps_store::{RunRef, Store};
 
 use crate::truth::build_rqps;

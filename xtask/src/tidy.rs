@@ -10,14 +10,16 @@ use anyhow::{Context as _, Result};
 use arrows::Files;
 
 /// The crates from top to bottom: each may depend only on those after it.
-const LAYERS: [&str; 20] = [
+const LAYERS: [&str; 23] = [
     "rqps",
     "rqps-serve",
     "rqps-import",
     "rqps-sysbench",
     "rqps-export",
     "rqps-runner",
+    "rqps-html",
     "rqps-report",
+    "rqps-analysis",
     "rqps-audit",
     "rqps-text",
     "rqps-store",
@@ -27,6 +29,7 @@ const LAYERS: [&str; 20] = [
     "rqps-workload",
     "rqps-client",
     "rqps-explain",
+    "rqps-fixtures",
     "rqps-stats",
     "rqps-stacks",
     "rqps-model",

@@ -2,8 +2,8 @@
 
 use rqps_explain::{Change, Quantity, Split};
 
-use crate::analysis::{Analysis, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain};
+use rqps_analysis::{Analysis, StepAnalysis};
 use rqps_text::number::{self, NOTHING};
 use rqps_text::words::list_in_short;
 
@@ -52,7 +52,7 @@ pub(crate) fn lines(analysis: &Analysis<'_>) -> Vec<(String, String)> {
 }
 
 /// The time per operation and its parts on base and candidates; `None` where nothing was split.
-pub(crate) fn parts(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
+pub fn parts(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
     let mut grid = Grid::new(&[
         ("part", Side::Left),
         ("base", Side::Right),
@@ -82,7 +82,7 @@ pub(crate) fn parts(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<
 
 /// Every quantity that was measured and is not nothing on both sides, with the intervals of its change;
 /// `None` where there is none.
-pub(crate) fn quantities(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
+pub fn quantities(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
     let mut grid = Grid::new(&[
         ("quantity", Side::Left),
         ("base", Side::Right),
@@ -111,15 +111,15 @@ pub(crate) fn quantities(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Op
 }
 
 /// What the table of [`ageing`] is of.
-pub(crate) const AGEING: &str =
+pub const AGEING: &str =
     "Ageing: figure after the steps that write / before them, below 1 is slower";
 
 /// What its columns are.
-pub(crate) const AGEING_LEGEND: &str = "own: of the system alone, with what the host did meanwhile; / base: the system's over the base's, in \
+pub const AGEING_LEGEND: &str = "own: of the system alone, with what the host did meanwhile; / base: the system's over the base's, in \
      which that cancels where systems were interleaved.";
 
 /// How steps have aged, a row per step and system; `None` where no step has a twin.
-pub(crate) fn ageing(analysis: &Analysis<'_>) -> Option<Grid> {
+pub fn ageing(analysis: &Analysis<'_>) -> Option<Grid> {
     let mut grid = Grid::new(&[
         ("own", Side::Point),
         ("95% interval", Side::Left),

@@ -12,7 +12,7 @@ pub fn line(words: &[String]) -> String {
 }
 
 /// A word for a shell, which it shows on one line and without what steers a terminal.
-pub(crate) fn shown(word: &str) -> String {
+pub fn shown(word: &str) -> String {
     quoted(&one_line(word))
 }
 

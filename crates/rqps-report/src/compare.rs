@@ -2,9 +2,9 @@
 
 use rqps_model::{RunStatus, Schedule};
 
-use crate::analysis::Analysis;
 use crate::grid::{Grid, Side, plain};
-use crate::join::{Joined, Source};
+use rqps_analysis::Analysis;
+use rqps_analysis::join::{Joined, Source};
 use rqps_text::number;
 use rqps_text::words::{clip, shorten_apart};
 
@@ -35,7 +35,7 @@ pub(crate) fn runs(joined: &Joined, base: usize) -> Grid {
 }
 
 /// How the systems of a run followed one another, where it is known.
-pub(crate) fn schedule(source: &Source) -> &'static str {
+pub fn schedule(source: &Source) -> &'static str {
     if source.imported.is_some() {
         return number::NOTHING;
     }

@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 
 use rqps_model::Verdict;
 
-use crate::analysis::{Analysis, Cell, Comparison, Judged, StepAnalysis};
 use crate::grid::{Grid, Side, plain};
-use crate::response;
+use crate::response::percentile_heading;
+use rqps_analysis::{Analysis, Cell, Comparison, Judged, StepAnalysis};
 use rqps_text::number::{self, NOTHING};
 
 /// A verdict's word, the sign of a difference beyond chance and smaller, and what more would settle it:
@@ -20,7 +20,7 @@ pub(crate) fn verdict(cell: &Cell) -> Option<String> {
 }
 
 /// The sign of a difference beyond chance, where the verdict does not say it.
-pub(crate) fn lean(cell: &Cell) -> Option<&'static str> {
+pub fn lean(cell: &Cell) -> Option<&'static str> {
     let is_open = matches!(cell.verdict, Some(Verdict::Same | Verdict::Unclear));
     match cell.direction() {
         Some(Ordering::Less) if is_open => Some("<"),
@@ -31,7 +31,7 @@ pub(crate) fn lean(cell: &Cell) -> Option<&'static str> {
 
 /// The ratios of a step to the base: their tests, and how starts of the servers differ. `None` where
 /// none has an interval.
-pub(crate) fn grid(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
+pub fn grid(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
     let has_starts = analysis.n_starts > 1;
     let mut heads = vec![
         ("of", Side::Left),
@@ -74,7 +74,7 @@ pub(crate) fn grid(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<G
 }
 
 /// What the columns of [`grid`] are.
-pub(crate) fn legend(analysis: &Analysis<'_>) -> String {
+pub fn legend(analysis: &Analysis<'_>) -> String {
     let starts = if analysis.n_starts > 1 {
         "; starts of the servers, and sd the standard deviation from start to start beyond what \
          blocks explain"
@@ -105,14 +105,14 @@ fn ratios(comparison: &Comparison) -> Vec<(String, Judged)> {
     out.extend(steady.map(|judged| ("steady rate".to_owned(), judged)));
     out.extend(server_cpu.map(|judged| ("srvcpu/o".to_owned(), judged)));
     out.extend(responses.iter().filter_map(|ratio| {
-        let name = format!("response {}", response::heading(ratio.percentile));
+        let name = format!("response {}", percentile_heading(ratio.percentile));
         Some((name, ratio.judged?))
     }));
     out
 }
 
 /// What a step's verdicts leave open, and ratios that it cannot have; a sentence each.
-pub(crate) fn notes(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<String> {
+pub fn notes(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<String> {
     let mut out = Vec::new();
     for (idx, cell) in step.cells.iter().enumerate() {
         let Some(comparison) = &cell.comparison else { continue };
@@ -161,7 +161,7 @@ fn too_few(comparison: &Comparison) -> Option<String> {
     let first = lacking.next()?;
     let names: Vec<String> = std::iter::once(first)
         .chain(lacking)
-        .map(|r| format!("{} ({})", response::heading(r.percentile), r.n_needed))
+        .map(|r| format!("{} ({})", percentile_heading(r.percentile), r.n_needed))
         .collect();
     Some(format!(
         "no ratio of response times where a block has too few of them: {} at the least, wanted for {}.",

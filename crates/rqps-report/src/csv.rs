@@ -10,11 +10,12 @@ mod insert;
 
 use rqps_model::{Estimate, Metric, Sizes};
 
-use crate::analysis::CellWarning;
-use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::compare;
-use crate::response;
+use crate::response::percentile_heading;
 use crate::warning;
+use rqps_analysis::CellWarning;
+use rqps_analysis::response;
+use rqps_analysis::{Analysis, Cell, CellState, StepAnalysis};
 use rqps_text::words::one_line;
 
 /// Everything that a column's value is made from.
@@ -290,7 +291,7 @@ fn response_columns() -> Vec<Column> {
         }),
     ];
     for (idx, percentile) in response::PERCENTILES.into_iter().enumerate() {
-        let name = format!("response_{}_us", response::heading(percentile).replace('.', "_"));
+        let name = format!("response_{}_us", percentile_heading(percentile).replace('.', "_"));
         let meaning = format!("{percentile}% of the responses were at most this long");
         all.push(column(name, meaning, move |r| {
             let ns = times(r).and_then(|t| t.percentiles_ns[idx]);
@@ -313,7 +314,7 @@ fn told(row: &Row<'_, '_>, n: u64) -> String {
 }
 
 fn total_columns() -> Vec<Column> {
-    let windows = |f: fn(&crate::analysis::WindowRates) -> f64| {
+    let windows = |f: fn(&rqps_analysis::WindowRates) -> f64| {
         move |r: &Row<'_, '_>| number(r.cell.windows.as_ref().map(f))
     };
     vec![

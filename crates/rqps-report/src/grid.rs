@@ -8,7 +8,7 @@ const LEAST: usize = 12;
 
 /// A column's side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
+pub enum Side {
     /// Words.
     Left,
     /// Numbers of one kind.
@@ -19,7 +19,7 @@ pub(crate) enum Side {
 
 /// One cell.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct GridCell {
+pub struct GridCell {
     text: String,
     tone: Tone,
 }
@@ -36,19 +36,19 @@ pub(crate) fn toned(text: impl AsRef<str>, tone: Tone) -> GridCell {
 
 impl GridCell {
     /// The text, on one line.
-    pub(crate) fn text(&self) -> &str {
+    pub fn text(&self) -> &str {
         &self.text
     }
 
     /// Its colour.
-    pub(crate) fn tone(&self) -> Tone {
+    pub fn tone(&self) -> Tone {
         self.tone
     }
 }
 
 /// Columns with headings, and rows of cells; the field's `-` line between groups of rows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Grid {
+pub struct Grid {
     heads: Vec<(String, Side)>,
     rows: Vec<Option<Vec<GridCell>>>,
 }
@@ -63,12 +63,12 @@ impl Grid {
     }
 
     /// The headings and their sides.
-    pub(crate) fn heads(&self) -> &[(String, Side)] {
+    pub fn heads(&self) -> &[(String, Side)] {
         &self.heads
     }
 
     /// The rows, without the lines between groups.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = &Vec<GridCell>> {
+    pub fn rows(&self) -> impl Iterator<Item = &Vec<GridCell>> {
         self.rows.iter().flatten()
     }
 

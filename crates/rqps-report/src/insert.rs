@@ -5,16 +5,17 @@ mod metrics;
 
 use rqps_model::{Estimate, Role};
 
-use crate::analysis::insert::flow::{Flow, ROLES};
-use crate::analysis::{Analysis, Cell, Level, Sla, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::layout;
-use crate::response;
+use crate::response::{percentile_heading, time_unit};
 use crate::tone::Tone;
+use rqps_analysis::insert::flow::{Flow, ROLES};
+use rqps_analysis::response;
+use rqps_analysis::{Analysis, Cell, Level, Sla, StepAnalysis};
 use rqps_text::number::{self, NOTHING};
 use rqps_text::words::{shorten, shorten_apart};
 
-pub(crate) use metrics::metrics;
+pub use metrics::metrics;
 
 /// Columns that a step's name gets above its figures.
 const STEP_COLUMNS: usize = 14;
@@ -27,7 +28,7 @@ const LONG_NS: u64 = 100_000_000;
 
 /// One of the three tables of the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Summary {
+pub enum Summary {
     /// Operations per second.
     Absolute,
     /// The same relative to the base.
@@ -38,7 +39,7 @@ pub(crate) enum Summary {
 
 impl Summary {
     /// All three, in the field's order.
-    pub(crate) const ALL: [Self; 3] = [Self::Absolute, Self::Relative, Self::Rates];
+    pub const ALL: [Self; 3] = [Self::Absolute, Self::Relative, Self::Rates];
 
     /// Its title.
     pub(crate) fn title(self, analysis: &Analysis<'_>) -> String {
@@ -69,10 +70,7 @@ impl Summary {
     }
 
     /// The steps that it has.
-    pub(crate) fn steps<'s, 'a>(
-        self,
-        analysis: &'s Analysis<'a>,
-    ) -> Vec<(usize, &'s StepAnalysis<'a>)> {
+    pub fn steps<'s, 'a>(self, analysis: &'s Analysis<'a>) -> Vec<(usize, &'s StepAnalysis<'a>)> {
         let Some(tables) = &analysis.insert else { return Vec::new() };
         let steps = if self == Self::Rates { &tables.rated } else { &tables.steps };
         steps.iter().filter_map(|&at| Some((at, analysis.steps.get(at)?))).collect()
@@ -156,12 +154,12 @@ fn level_sign(level: Level) -> &'static str {
 }
 
 /// A cell's figure; that of an imported file in its own digits.
-pub(crate) fn operations(cell: &Cell, figure: &Estimate) -> String {
+pub fn operations(cell: &Cell, figure: &Estimate) -> String {
     layout::digits(cell, figure)
 }
 
 /// Rows that came per second beside the queries, in the same way.
-pub(crate) fn average(cell: &Cell, sla: &Sla) -> String {
+pub fn average(cell: &Cell, sla: &Sla) -> String {
     stated(cell, sla.average_per_s).unwrap_or_else(|| number::plain_figure(sla.shown_average()))
 }
 
@@ -170,7 +168,7 @@ fn stated(cell: &Cell, value: f64) -> Option<String> {
 }
 
 /// Rows per second that a step asks for.
-pub(crate) fn target(step: &StepAnalysis<'_>) -> String {
+pub fn target(step: &StepAnalysis<'_>) -> String {
     let target = step.cells.iter().find_map(|cell| Some(cell.sla()?.target_per_s));
     target.map_or_else(String::new, number::plain_figure)
 }
@@ -195,15 +193,12 @@ pub(crate) fn plural(role: Role) -> &'static str {
 }
 
 /// Response times of queries, inserts and deletes, and the unit they are in.
-pub(crate) fn responses(
-    analysis: &Analysis<'_>,
-    step: &StepAnalysis<'_>,
-) -> Option<(Grid, &'static str)> {
+pub fn responses(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<(Grid, &'static str)> {
     let timed: Vec<_> =
         flows(step).into_iter().filter_map(|(i, f)| Some((i, f, f.response.as_ref()?))).collect();
     let smallest = timed.iter().map(|(.., r)| r.typical_ns()).reduce(f64::min)?;
-    let (unit, unit_ns) = response::unit(smallest);
-    let percentiles = PERCENTILES.map(response::heading);
+    let (unit, unit_ns) = time_unit(smallest);
+    let percentiles = PERCENTILES.map(percentile_heading);
     let mut heads = vec![("of", Side::Left), ("mean", Side::Right)];
     heads.extend(percentiles.iter().map(|p| (p.as_str(), Side::Right)));
     heads.extend([("max", Side::Right), ("responses", Side::Right), ("dbms", Side::Left)]);
@@ -224,7 +219,7 @@ pub(crate) fn responses(
 }
 
 /// The field's ten buckets: percent of the responses.
-pub(crate) fn buckets(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Grid {
+pub fn buckets(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Grid {
     let mut heads = vec![("of", Side::Left)];
     heads.extend(response::BUCKETS.iter().map(|(name, _)| (*name, Side::Right)));
     heads.push(("dbms", Side::Left));
@@ -240,7 +235,7 @@ pub(crate) fn buckets(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Grid 
 }
 
 /// A bucket's percentage: five characters at most, and never 0 for what is not nothing.
-pub(crate) fn share(pct: f64) -> String {
+pub fn share(pct: f64) -> String {
     match pct {
         0.0 => "0".to_owned(),
         p if p >= 100.0 => "100".to_owned(),
@@ -252,10 +247,7 @@ pub(crate) fn share(pct: f64) -> String {
 }
 
 /// How inserts and deletes at a rate kept to it, and the unit of the delays.
-pub(crate) fn rates(
-    analysis: &Analysis<'_>,
-    step: &StepAnalysis<'_>,
-) -> Option<(Grid, &'static str)> {
+pub fn rates(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<(Grid, &'static str)> {
     let paced: Vec<_> = flows(step)
         .into_iter()
         .filter_map(|(idx, flow)| Some((idx, flow, Sla::of(flow)?)))
@@ -308,7 +300,7 @@ fn held(sla: &Sla) -> String {
 }
 
 /// What the servers had left to do when the step ended: a column for each name.
-pub(crate) fn debt(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
+pub fn debt(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
     let mut names: Vec<&str> =
         step.cells.iter().flat_map(|c| c.debt.keys()).map(String::as_str).collect();
     names.sort_unstable();
@@ -335,7 +327,7 @@ pub(crate) fn debt(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<G
 }
 
 /// Lines on a step's checks: one for each that failed, and one for those that passed.
-pub(crate) fn checks(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> (Vec<String>, String) {
+pub fn checks(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> (Vec<String>, String) {
     let mut failed = Vec::new();
     let mut passed: Vec<(&str, usize)> = Vec::new();
     for (idx, cell) in step.cells.iter().enumerate() {

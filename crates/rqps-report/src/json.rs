@@ -18,14 +18,16 @@ use std::collections::BTreeMap;
 use rqps_model::{Estimate, Metric, PerOperation, Sizes, SystemSource};
 use rqps_stats::fdr::DEFAULT_Q;
 
-use crate::analysis::{Analysis, Bar, Cell, CellState, StepAnalysis, SystemSizes};
+use crate::response::percentile_heading;
 use crate::warning::InWords;
-use crate::{csv, repeat, response};
+use crate::{csv, repeat};
 use crate::{places, warning};
 use host::HostJson;
 use joined::JoinedJson;
 pub(crate) use numbers::EstimateJson;
 use numbers::{LatenessJson, RatioJson};
+use rqps_analysis::response;
+use rqps_analysis::{Analysis, Bar, Cell, CellState, StepAnalysis, SystemSizes};
 use rqps_audit::Difference;
 use rqps_audit::{Explained, Shown, sheet};
 use rqps_text::number;
@@ -345,7 +347,7 @@ fn response_times(times: &response::ResponseTimes) -> ResponseJson {
         min_ns: times.min_ns,
         mean_ns: times.mean_ns,
         max_ns: times.max_ns,
-        percentiles_ns: percentiles.map(|(p, ns)| (response::heading(*p), ns)).collect(),
+        percentiles_ns: percentiles.map(|(p, ns)| (percentile_heading(*p), ns)).collect(),
     }
 }
 

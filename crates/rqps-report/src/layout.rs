@@ -7,11 +7,12 @@
 
 use rqps_model::{Estimate, Host, Metric, PerOperation, Sizes, StepKind, Verdict};
 
-use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::comparison;
 use crate::grid::{Grid, GridCell, Side, plain, toned};
-use crate::response;
+use crate::response::{percentile_heading, time_unit};
 use crate::tone::Tone;
+use rqps_analysis::response;
+use rqps_analysis::{Analysis, Cell, CellState, StepAnalysis};
 use rqps_text::number::{self, NOTHING};
 use rqps_text::words::{NAME_COLUMNS, clip, shorten, shorten_apart};
 
@@ -42,7 +43,7 @@ fn clients(step: &StepAnalysis<'_>) -> GridCell {
 }
 
 /// The digits of a figure: those of its file where it was imported.
-pub(crate) fn digits(cell: &Cell, figure: &Estimate) -> String {
+pub fn digits(cell: &Cell, figure: &Estimate) -> String {
     if cell.is_stated { figure.point.to_string() } else { number::figure(figure) }
 }
 
@@ -108,7 +109,7 @@ pub(crate) fn summary(
     heads.push(("step".to_owned(), Side::Left));
     let heads: Vec<(&str, Side)> = heads.iter().map(|(h, s)| (h.as_str(), *s)).collect();
     let mut grid = Grid::new(&heads);
-    for group in crate::analysis::GROUPS {
+    for group in rqps_analysis::GROUPS {
         for (place, step) in analysis.steps_of(group).enumerate() {
             if place == 0 {
                 grid.split();
@@ -139,7 +140,7 @@ pub(crate) fn matrix(
     heads.push(("step".to_owned(), Side::Left));
     let heads: Vec<(&str, Side)> = heads.iter().map(|(h, s)| (h.as_str(), *s)).collect();
     let mut grid = Grid::new(&heads);
-    for group in crate::analysis::GROUPS {
+    for group in rqps_analysis::GROUPS {
         for (place, step) in analysis.steps_of(group).enumerate() {
             if place == 0 {
                 grid.split();
@@ -245,7 +246,7 @@ pub(crate) fn stated_metrics(
 }
 
 /// A metric over the base's as the field writes it: two decimals, a bare 1 for 0/0, `inf` for x/0.
-pub(crate) fn stated_ratio(cell: &Cell, metric: Metric) -> String {
+pub fn stated_ratio(cell: &Cell, metric: Metric) -> String {
     let ratio = cell.relative.as_ref().and_then(|relative| relative.get(metric));
     let is_nothing = cell.per_operation.get(metric) == Some(0.0);
     match ratio {
@@ -303,8 +304,8 @@ pub(crate) fn response_times(
     let measured =
         || step.cells.iter().enumerate().filter_map(|(idx, c)| Some((idx, c.response.as_ref()?)));
     let smallest = measured().map(|(_, r)| r.typical_ns()).reduce(f64::min)?;
-    let (unit, unit_ns) = response::unit(smallest);
-    let percentiles: Vec<String> = response::PERCENTILES.map(response::heading).to_vec();
+    let (unit, unit_ns) = time_unit(smallest);
+    let percentiles: Vec<String> = response::PERCENTILES.map(percentile_heading).to_vec();
     let mut heads = vec![("mean", Side::Right)];
     heads.extend(percentiles.iter().map(|p| (p.as_str(), Side::Right)));
     heads.extend([("max", Side::Right), ("responses", Side::Right), ("dbms", Side::Left)]);
@@ -334,7 +335,7 @@ pub(crate) fn starts(
     let paced =
         || step.cells.iter().enumerate().filter_map(|(idx, c)| Some((idx, c.lateness.as_ref()?)));
     let smallest = paced().map(|(_, l)| l.mean_ns().unwrap_or(0.0)).reduce(f64::min)?;
-    let (unit, unit_ns) = response::unit(smallest);
+    let (unit, unit_ns) = time_unit(smallest);
     let mut grid = Grid::new(&[
         ("due", Side::Right),
         ("late", Side::Right),
@@ -388,7 +389,7 @@ pub(crate) fn memory(analysis: &Analysis<'_>) -> Option<Grid> {
 }
 
 /// The limits that are the same for all systems, in words; what differs is told as a difference.
-pub(crate) fn shared_limits(analysis: &Analysis<'_>) -> Vec<String> {
+pub fn shared_limits(analysis: &Analysis<'_>) -> Vec<String> {
     let systems = &analysis.run.systems;
     let shared = |(name, what): (&str, &str)| {
         let value = systems.first()?.process.get(name)?;
@@ -400,7 +401,7 @@ pub(crate) fn shared_limits(analysis: &Analysis<'_>) -> Vec<String> {
 }
 
 /// What was found of a server's allocator; empty where nothing was.
-pub(crate) fn allocator<'a>(analysis: &'a Analysis<'_>, idx: usize) -> &'a str {
+pub fn allocator<'a>(analysis: &'a Analysis<'_>, idx: usize) -> &'a str {
     analysis.run.systems[idx].process.get("malloc").map_or("", String::as_str)
 }
 
@@ -432,19 +433,19 @@ pub(crate) fn systems(analysis: &Analysis<'_>) -> Grid {
 }
 
 /// The engine of a system's tables, where it is known.
-pub(crate) fn engine(analysis: &Analysis<'_>, idx: usize) -> String {
+pub fn engine(analysis: &Analysis<'_>, idx: usize) -> String {
     let engine = analysis.run.systems[idx].spec.engine;
     if analysis.is_imported(idx) { NOTHING.to_owned() } else { engine.to_string() }
 }
 
 /// How connections reached a system, where it is known.
-pub(crate) fn transport(analysis: &Analysis<'_>, idx: usize) -> String {
+pub fn transport(analysis: &Analysis<'_>, idx: usize) -> String {
     let transport = analysis.run.systems[idx].spec.transport;
     if analysis.is_imported(idx) { NOTHING.to_owned() } else { transport.to_string() }
 }
 
 /// Where the threads of a step ran, where it is known.
-pub(crate) fn placement(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> String {
+pub fn placement(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> String {
     if analysis.is_all_imported() {
         "placement not stated".to_owned()
     } else {
@@ -469,13 +470,13 @@ pub(crate) fn host(analysis: &Analysis<'_>) -> String {
 }
 
 /// Where a host had the data: `ext4 on /dev/vda, read-ahead 128 KB`, this where it is known.
-pub(crate) fn storage(host: &Host) -> String {
+pub fn storage(host: &Host) -> String {
     let ahead = host.read_ahead_kb.map(|kb| format!(", read-ahead {}", number::kb(kb)));
     host.storage.clone() + &ahead.unwrap_or_default()
 }
 
 /// `MySQL 8.0.33`, or what is known of it.
-pub(crate) fn version(analysis: &Analysis<'_>, idx: usize) -> String {
+pub fn version(analysis: &Analysis<'_>, idx: usize) -> String {
     let system = &analysis.run.systems[idx];
     let dbms = system.spec.dbms.name();
     match (&system.version, &system.spec.source) {
@@ -540,8 +541,8 @@ pub(crate) fn sizes(analysis: &Analysis<'_>, columns: SizeColumns) -> Option<Gri
 }
 
 /// What the columns of [`sizes`] are.
-pub(crate) fn sizes_legend(analysis: &Analysis<'_>) -> String {
-    let step = |end: fn(&crate::analysis::SystemSizes) -> Option<(usize, Sizes)>| {
+pub fn sizes_legend(analysis: &Analysis<'_>) -> String {
+    let step = |end: fn(&rqps_analysis::SystemSizes) -> Option<(usize, Sizes)>| {
         let mut all = analysis.sizes.iter().filter_map(end).map(|(at, _)| at);
         let at = all.next();
         let step = at.and_then(|at| analysis.run.steps.get(at));

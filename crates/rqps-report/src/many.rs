@@ -1,9 +1,9 @@
 //! Runs of many systems: a row for each of them where a few have a column, and one sentence for all.
 
-use crate::analysis::headline::Counts;
-use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain};
 use crate::layout;
+use rqps_analysis::headline::Counts;
+use rqps_analysis::{Analysis, Cell, CellState, StepAnalysis};
 use rqps_text::number::{count, plain_ratio};
 use rqps_text::values::{MANY, VALUES};
 use rqps_text::words::{list, shorten_apart};
@@ -12,12 +12,12 @@ use rqps_text::words::{list, shorten_apart};
 const STEP_COLUMNS: usize = 18;
 
 /// Whether a run is shown with a row per system.
-pub(crate) fn is_many(analysis: &Analysis<'_>) -> bool {
+pub fn is_many(analysis: &Analysis<'_>) -> bool {
     analysis.candidates().count() > MANY
 }
 
 /// What the run says about all candidates, in one sentence.
-pub(crate) fn sentence(analysis: &Analysis<'_>) -> String {
+pub fn sentence(analysis: &Analysis<'_>) -> String {
     let all = analysis.headlines.len();
     let n = |wanted: &dyn Fn(&Counts) -> bool| {
         analysis.headlines.iter().filter(|headline| wanted(&headline.counts)).count()

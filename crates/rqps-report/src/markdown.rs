@@ -6,7 +6,6 @@ mod stacks;
 use rqps_explain::Quantity;
 use rqps_model::metric::relative;
 
-use crate::analysis::{Analysis, Cell, CellState, plans};
 use crate::causes;
 use crate::command;
 use crate::compare;
@@ -14,7 +13,8 @@ use crate::grid::{Grid, Side, escape_markdown, plain};
 use crate::layout::{self, SizeColumns};
 use crate::many;
 use crate::warning::InWords;
-use crate::{places, warning};
+use crate::{places, plans, warning};
+use rqps_analysis::{Analysis, Cell, CellState};
 use rqps_audit::sheet;
 use rqps_text::number::{self, NOTHING};
 use rqps_text::words::lines;

@@ -2,8 +2,8 @@
 
 use rqps_model::WarningKind;
 
-use crate::analysis::Analysis;
 use crate::warning;
+use rqps_analysis::Analysis;
 
 /// Places that are listed by name with their facts; more are counted.
 const MAX_PLACES: usize = 4;
@@ -56,7 +56,7 @@ fn shared(kind: &WarningKind) -> Shared {
 }
 
 /// The places of a footnote, system by system: `my8033.small: scan (94% of their CPUs)`.
-pub(crate) fn of(analysis: &Analysis<'_>, footnote_idx: usize) -> Vec<String> {
+pub fn of(analysis: &Analysis<'_>, footnote_idx: usize) -> Vec<String> {
     let systems = analysis.run.systems.iter().enumerate();
     let of_system = systems.filter_map(|(idx, system)| {
         let found = found_at(analysis, idx, footnote_idx);

@@ -18,8 +18,8 @@ mod unlike;
 
 use rqps_model::{Figure, SystemSpec};
 
-use crate::analysis::{Analysis, Cell, CellState, GROUPS, StepAnalysis};
 use crate::{places, warning};
+use rqps_analysis::{Analysis, Cell, CellState, GROUPS, StepAnalysis};
 use rqps_text::number::{self, NOTHING};
 use rqps_text::words::{one_line, shorten_apart};
 

@@ -2,21 +2,21 @@
 
 use rqps_model::{StepInfo, StepKind};
 
-use crate::analysis::{Analysis, StepAnalysis};
 use crate::command::shown;
+use rqps_analysis::{Analysis, StepAnalysis};
 
 /// A command that repeats a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Repeat<'a> {
+pub struct Repeat<'a> {
     /// The id of the run whose systems it measures, where there are several runs.
-    pub(crate) run: Option<&'a str>,
+    pub run: Option<&'a str>,
     /// The command.
-    pub(crate) command: String,
+    pub command: String,
 }
 
 /// The command that measures a step again. Of joined runs one for each that has the step, that of the base's first.
 /// None for what was imported.
-pub(crate) fn commands<'a>(analysis: &'a Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<Repeat<'a>> {
+pub fn commands<'a>(analysis: &'a Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<Repeat<'a>> {
     let run = analysis.run;
     let clients = analysis.clients_of(step);
     let narrowed = |typed: &[String], seed: u64| command(typed, seed, &step.step.info, clients);
@@ -83,7 +83,7 @@ fn command(words: &[String], seed: u64, info: &StepInfo, clients: Option<u32>) -
 /// What a step that is repeated alone finds otherwise than in the run, in a sentence: rqps fills the tables
 /// anew and leaves out the steps before it. `None` where none of them wrote since the tables were filled. The
 /// step is named by its place among those of the analysis.
-pub(crate) fn caution(analysis: &Analysis<'_>, step_idx: usize) -> Option<&'static str> {
+pub fn caution(analysis: &Analysis<'_>, step_idx: usize) -> Option<&'static str> {
     let before = analysis.steps.get(..step_idx)?;
     follows_writes(before.iter().map(|step| &step.step.info)).then_some(
         "Alone, the step begins on tables that were just filled; in the run, steps that write came before it.",

@@ -7,11 +7,11 @@ use rqps_stacks::function::{By, FunctionChange, FunctionTime, Presence, grown_mo
 use rqps_stacks::profile::{COMPLETE_ENOUGH, NotHad};
 use rqps_stacks::time::{signed_us, us};
 
-use crate::analysis::stacks::{PairStacks, StepStacks};
-use crate::analysis::{Analysis, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain, toned};
-use crate::join::suite_of;
 use crate::tone::Tone;
+use rqps_analysis::join::suite_of;
+use rqps_analysis::stacks::{PairStacks, StepStacks};
+use rqps_analysis::{Analysis, StepAnalysis};
 use rqps_text::number::{self, NOTHING, count};
 
 /// Functions that a table lists.
@@ -37,7 +37,7 @@ const MANY_UNKNOWN: f64 = 0.2;
 
 /// Which functions a table has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Table {
+pub enum Table {
     /// Whose own time grew most.
     GrownOwn,
     /// Whose time with all that they call grew most, of those that both sides have.
@@ -52,11 +52,11 @@ pub(crate) enum Table {
 
 impl Table {
     /// In the order of reports.
-    pub(crate) const ALL: [Self; 5] =
+    pub const ALL: [Self; 5] =
         [Self::GrownOwn, Self::GrownAll, Self::New, Self::Vanished, Self::ShrunkOwn];
 
     /// What it is, with the operation that is meant.
-    pub(crate) fn title(self, operation: &str) -> String {
+    pub fn title(self, operation: &str) -> String {
         match self {
             Self::GrownOwn => format!("functions whose own CPU per {operation} grew most"),
             Self::GrownAll => format!(
@@ -107,7 +107,7 @@ fn is_trunk(function: &FunctionChange, pair: &PairStacks) -> bool {
 }
 
 /// Functions of a candidate beside the base's, µs per operation.
-pub(crate) fn functions(analysis: &Analysis<'_>, pair: &PairStacks, table: Table) -> Option<Grid> {
+pub fn functions(analysis: &Analysis<'_>, pair: &PairStacks, table: Table) -> Option<Grid> {
     let found = table.functions(pair);
     if found.is_empty() {
         return None;
@@ -138,7 +138,7 @@ pub(crate) fn functions(analysis: &Analysis<'_>, pair: &PairStacks, table: Table
 }
 
 /// The functions of one system, by their own time, µs per operation.
-pub(crate) fn times(times: &[FunctionTime]) -> Option<Grid> {
+pub fn times(times: &[FunctionTime]) -> Option<Grid> {
     if times.is_empty() {
         return None;
     }
@@ -160,7 +160,7 @@ pub(crate) fn times(times: &[FunctionTime]) -> Option<Grid> {
 }
 
 /// Where threads were, µs per operation and, in brackets, threads on average.
-pub(crate) fn waits(analysis: &Analysis<'_>, stacks: &StepStacks<'_>) -> Option<Grid> {
+pub fn waits(analysis: &Analysis<'_>, stacks: &StepStacks<'_>) -> Option<Grid> {
     if stacks.waits.is_empty() {
         return None;
     }
@@ -192,7 +192,7 @@ pub(crate) fn waits(analysis: &Analysis<'_>, stacks: &StepStacks<'_>) -> Option<
 }
 
 /// Events of the CPU per operation, where it counts any.
-pub(crate) fn counters(analysis: &Analysis<'_>, stacks: &StepStacks<'_>) -> Option<Grid> {
+pub fn counters(analysis: &Analysis<'_>, stacks: &StepStacks<'_>) -> Option<Grid> {
     let profiles = || stacks.profiles.iter().flatten();
     let events: Vec<&str> = rqps_stacks::counter_text::EVENTS
         .into_iter()
@@ -221,7 +221,7 @@ pub(crate) fn counters(analysis: &Analysis<'_>, stacks: &StepStacks<'_>) -> Opti
 }
 
 /// What was recorded of a step and how well, in sentences; what could not be had, with its remedy.
-pub(crate) fn notes(
+pub fn notes(
     analysis: &Analysis<'_>,
     step: &StepAnalysis<'_>,
     stacks: &StepStacks<'_>,
@@ -338,11 +338,7 @@ fn quality(profile: &StackProfile, operation: &str) -> Option<String> {
 }
 
 /// A sentence on the whole of a pair: how much more CPU, and how much of it the listed functions are.
-pub(crate) fn sentence(
-    analysis: &Analysis<'_>,
-    step: &StepAnalysis<'_>,
-    pair: &PairStacks,
-) -> String {
+pub fn sentence(analysis: &Analysis<'_>, step: &StepAnalysis<'_>, pair: &PairStacks) -> String {
     let operation = step.step.info.figure.operation();
     // Beyond chance: of hundreds of functions that both have, some are seen on one side alone.
     let all = |find: fn(&[FunctionChange], By, usize) -> Vec<&FunctionChange>, of: Presence| {
@@ -364,7 +360,7 @@ pub(crate) fn sentence(
 }
 
 /// What the numbers are, once for a report.
-pub(crate) const LEGEND: &str = "Stacks were sampled in extra slices after the measured ones; no figure \
+pub const LEGEND: &str = "Stacks were sampled in extra slices after the measured ones; no figure \
     has a part in them. ±: half the 95% interval by the number of samples alone, without what makes slices \
     differ (n=1). new, vanished: not seen on the other side, as a function of its own; a compiler may have built \
     it into its caller there.";

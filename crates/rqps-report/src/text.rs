@@ -5,7 +5,6 @@ mod insert;
 mod plans;
 mod stacks;
 
-use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
 use crate::causes;
 use crate::command;
 use crate::compare;
@@ -17,6 +16,7 @@ use crate::repeat::{self, Repeat};
 use crate::tone::Tone;
 use crate::warning::InWords;
 use crate::{places, warning};
+use rqps_analysis::{Analysis, Cell, CellState, StepAnalysis};
 use rqps_audit::Differences;
 use rqps_audit::sheet;
 use rqps_text::number;

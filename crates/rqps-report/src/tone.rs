@@ -1,10 +1,10 @@
 //! The field's colours as meanings: yellow below 0.95, blue above 1.05, after rounding to two digits.
 
-use crate::analysis::Level;
+use rqps_analysis::Level;
 
 /// What a cell's colour says. Every format says the same in words too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Tone {
+pub enum Tone {
     /// Nothing special.
     #[default]
     Plain,
@@ -28,7 +28,7 @@ pub(crate) enum Tone {
 
 impl Tone {
     /// The colour of a relative figure.
-    pub(crate) fn of_ratio(ratio: f64) -> Self {
+    pub fn of_ratio(ratio: f64) -> Self {
         let hundredths = (ratio * 100.0).round();
         if hundredths < 95.0 {
             Self::Lower
@@ -40,7 +40,7 @@ impl Tone {
     }
 
     /// The colour of an absolute figure.
-    pub(crate) fn of_level(level: Level) -> Self {
+    pub fn of_level(level: Level) -> Self {
         match level {
             Level::Bottom => Self::Worst,
             Level::Middle => Self::Plain,

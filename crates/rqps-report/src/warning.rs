@@ -9,9 +9,9 @@ use rqps_model::warning::{
 use rqps_model::{ErrorCount, Estimate, Run, Scope, Warning, WarningKind};
 
 pub use of_report::InWords;
-pub(crate) use of_report::{sentences, slices_in_words};
+pub use of_report::{sentences, slices_in_words};
 
-use crate::analysis::{CellWarning, SomeSlices};
+use rqps_analysis::{CellWarning, SomeSlices};
 use rqps_text::number::{self, count, utc};
 use rqps_text::words::{clip, list_in_short, one_line};
 
@@ -406,7 +406,7 @@ fn lines_as_one(text: &str) -> String {
 }
 
 /// What happened on the way: when, to which system, what.
-pub(crate) fn happened(run: &Run) -> Vec<String> {
+pub fn happened(run: &Run) -> Vec<String> {
     let sentence = |warning: &Warning| {
         let system = warning.scope.system().and_then(|idx| run.systems.get(idx));
         let of = system.map_or_else(String::new, |system| {

@@ -66,7 +66,7 @@ impl Reply {
                 body {
                     main.problem {
                         h1 { (status.as_u16()) " " (title) }
-                        p.verdict { (rqps_report::page::one_line(sentence)) }
+                        p.verdict { (rqps_text::words::one_line(sentence)) }
                         p { a href="/" { "All runs" } }
                     }
                 }
@@ -110,7 +110,7 @@ impl Reply {
     /// A page for who has not shown the token. The page that it fetches takes its place and keeps its policy. So
     /// the policy names the styles and scripts of all reports. Each report's own then narrows it.
     pub(crate) fn locked(markup: Markup) -> Self {
-        let (styles, scripts) = (rqps_report::page::styles(), rqps_report::page::scripts());
+        let (styles, scripts) = (rqps_html::page::styles(), rqps_html::page::scripts());
         let policy = POLICY.replace("style-src 'self'", &format!("style-src 'self' {styles}"));
         let policy = policy.replace("script-src 'self'", &format!("script-src 'self' {scripts}"));
         let reply = Self { status: StatusCode::UNAUTHORIZED, policy, ..Self::page(markup) };

@@ -96,7 +96,7 @@ fn chain(error: &dyn std::error::Error) -> String {
 
 fn file(name: &str) -> Reply {
     match name {
-        "report.css" => Reply::file("text/css; charset=utf-8", rqps_report::page::stylesheet()),
+        "report.css" => Reply::file("text/css; charset=utf-8", rqps_html::page::stylesheet()),
         "serve.css" => Reply::file("text/css; charset=utf-8", include_str!("assets/serve.css")),
         "list.js" => Reply::file(SCRIPT, include_str!("assets/list.js")),
         "live.js" => Reply::file(SCRIPT, include_str!("assets/live.js")),

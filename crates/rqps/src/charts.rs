@@ -6,14 +6,14 @@ mod png;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use rqps_report::Analysis;
+use rqps_analysis::Analysis;
 
 use crate::complain;
 use crate::output::say;
 
 /// Writes the charts into `dir`, which is made where it is missing.
 pub(crate) fn write(analysis: &Analysis<'_>, dir: &Path) -> Result<()> {
-    let charts = rqps_report::charts::render(analysis);
+    let charts = rqps_html::charts::render(analysis);
     if charts.is_empty() {
         complain("no chart: no step has a ratio");
         return Ok(());

@@ -1,7 +1,8 @@
 //! `rqps compare`: systems of several runs in one report.
 
 use anyhow::{Result, bail};
-use rqps_report::{Analysis, Detail, Joined, TextOptions};
+use rqps_analysis::{Analysis, Joined};
+use rqps_report::{Detail, TextOptions};
 use rqps_store::{RunRef, Store};
 
 use crate::Surroundings;

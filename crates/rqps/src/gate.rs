@@ -4,8 +4,9 @@ use std::fs;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
-use rqps_report::Analysis;
-use rqps_report::gate::{self, Gate, Passage};
+use rqps_analysis::Analysis;
+use rqps_analysis::gate::{Gate, Passage};
+use rqps_report::gate;
 
 use crate::args::{Cli, Command, GateArgs, GateFormat};
 use crate::opened::Opened;
@@ -74,7 +75,7 @@ fn judge(args: &GateArgs, around: &Surroundings) -> Result<Answer> {
             GateFormat::Json => gate::json::render(&gate),
         },
         junit: gate::junit::render(&gate),
-        errors: gate.errors(),
+        errors: gate::errors(&gate),
         passage: gate.passage(),
     })
 }

@@ -1,8 +1,9 @@
 //! `rqps history`: series of figures over runs or versions, and where they change.
 
 use anyhow::{Result, bail};
+use rqps_analysis::history::{Choice, History, Order};
 use rqps_model::Run;
-use rqps_report::history::{self, Choice, History, Order};
+use rqps_report::history;
 use rqps_store::{Error, RunRef, Store};
 
 use crate::args::{HistoryArgs, HistoryFormat, HistoryOrder};
@@ -33,7 +34,7 @@ pub(crate) fn run(args: &HistoryArgs, around: &Surroundings) -> Result<()> {
     let colour = around.colour && args.output.is_none();
     let text = match args.format {
         HistoryFormat::Text => history::text::render(&history, colour, text_width()),
-        HistoryFormat::Html => rqps_report::html::history::render(&history),
+        HistoryFormat::Html => rqps_html::history::render(&history),
         HistoryFormat::Json => history::json::render(&history),
         HistoryFormat::Csv => history::csv::render(&history),
     };

@@ -1,8 +1,9 @@
 //! `rqps report`: a stored run for the terminal, or as text, markdown, CSV, JSON or HTML.
 
 use anyhow::{Context as _, Result, bail};
+use rqps_analysis::Analysis;
 use rqps_model::Run;
-use rqps_report::{Analysis, Detail, TextOptions};
+use rqps_report::{Detail, TextOptions};
 use rqps_stacks::StackProfile;
 
 use crate::Surroundings;
@@ -103,7 +104,7 @@ pub(crate) fn render_analysis(
         Format::Markdown => rqps_report::markdown::render(analysis),
         Format::Csv => rqps_report::csv::render(analysis),
         Format::Json => rqps_report::json::render(analysis),
-        Format::Html => rqps_report::html::render(analysis),
+        Format::Html => rqps_html::render(analysis),
     }
 }
 

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
-use rqps_report::{Analysis, stacks_page};
+use rqps_analysis::Analysis;
+use rqps_html::stacks_page;
 use rqps_store::stack_profile::DIR;
 use rqps_store::{Artifact, Store};
 

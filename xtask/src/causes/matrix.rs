@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result};
+use rqps_analysis::Analysis;
 use rqps_explain::Kind;
-use rqps_report::Analysis;
 use rqps_report::warning::InWords;
 
 use super::trial::{TRIALS, Trial};

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use rqps_analysis::Analysis;
 use rqps_model::{Run, StepKind, Verdict};
-use rqps_report::Analysis;
 
 use crate::bench_client::median;
 

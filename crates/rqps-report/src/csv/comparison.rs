@@ -1,9 +1,9 @@
 //! The columns of tests, starts of the servers, steady rates and percentiles against the base.
 
 use super::{Column, Row, column, number};
-use crate::analysis::{Comparison, Judged};
-use crate::response;
-use crate::response::COMPARED;
+use crate::response::percentile_heading;
+use rqps_analysis::response::COMPARED;
+use rqps_analysis::{Comparison, Judged};
 
 /// The columns.
 pub(super) fn columns() -> Vec<Column> {
@@ -19,7 +19,7 @@ pub(super) fn columns() -> Vec<Column> {
     let meaning = "steady_per_s / that of the base, block by block, above 1 is faster";
     all.extend(ratio_columns("steady_ratio", meaning, |c| c.steady));
     for (idx, percentile) in COMPARED.into_iter().enumerate() {
-        let heading = response::heading(percentile);
+        let heading = percentile_heading(percentile);
         let name = format!("response_{heading}_ratio");
         let meaning = format!(
             "{heading} of response times / that of the base, block by block, below 1 is better"

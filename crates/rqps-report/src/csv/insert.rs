@@ -3,10 +3,11 @@
 use rqps_model::Role;
 
 use super::{Column, Row, column, number, words};
-use crate::analysis::insert::field::FIELD_METRICS;
-use crate::analysis::insert::flow::{Flow, ROLES};
-use crate::analysis::{InsertCell, Sla};
-use crate::response::{self, BUCKETS, ResponseTimes};
+use crate::response::percentile_heading;
+use rqps_analysis::insert::field::FIELD_METRICS;
+use rqps_analysis::insert::flow::{Flow, ROLES};
+use rqps_analysis::response::{BUCKETS, ResponseTimes};
+use rqps_analysis::{InsertCell, Sla};
 
 /// The columns.
 pub(super) fn columns() -> Vec<Column> {
@@ -113,7 +114,7 @@ fn flow_columns(role: Role) -> Vec<Column> {
         }),
     ];
     for p in crate::insert::PERCENTILES {
-        let heading = response::heading(p).replace('.', "_");
+        let heading = percentile_heading(p).replace('.', "_");
         let meaning = format!("{p}% of the responses were at most this long");
         all.push(column(format!("{name}_{heading}_us"), meaning, {
             times(Box::new(move |t| Some(us(t.percentile_ns(p)? as f64))))

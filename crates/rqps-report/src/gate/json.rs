@@ -3,10 +3,11 @@
 use rqps_model::RunStatus;
 use serde::Serialize;
 
-use super::{Gate, Judged, judge, warnings};
-use crate::analysis::{Cell, StepAnalysis};
+use super::{warnings, words};
 use crate::json::{EstimateJson, estimate};
 use crate::warning::InWords;
+use rqps_analysis::gate::{Gate, Judged};
+use rqps_analysis::{Cell, StepAnalysis};
 
 /// Version of the format. From the first release on, a field that goes or changes its meaning makes a new number.
 const SCHEMA: u32 = 1;
@@ -69,8 +70,8 @@ pub fn render(gate: &Gate<'_>) -> String {
         base: analysis.base_label(),
         max_slowdown: analysis.bound,
         result: gate.passage().word(),
-        sentence: gate.sentence(),
-        errors: gate.errors(),
+        sentence: words::sentence(gate),
+        errors: words::errors(gate),
         warnings: told.before_reading(),
         severe: told.severe,
         certainty: told.certainty,
@@ -104,7 +105,7 @@ fn result<'g>(
         outcome: judged.outcome.key(),
         reason: judged.outcome.reason(),
         to_settle: cell.settle().and_then(|settle| {
-            let words = judge::to_settle(cell)?;
+            let words = words::to_settle(cell)?;
             Some(SettleJson { words, seconds: settle.seconds(), starts: settle.starts() })
         }),
         rqps: cell.rqps.as_ref().map(estimate),

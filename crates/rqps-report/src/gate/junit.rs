@@ -4,9 +4,10 @@
 //! counts is an error. Whatever keeps the gate from a judgement is an error of the file, too: a reader
 //! of it alone must not see a pass. The form is that of the Ant task, which they all read.
 
-use super::{Gate, Judged, Outcome, judge, table, warnings};
-use crate::analysis::{Cell, StepAnalysis};
+use super::{table, warnings, words};
 use crate::warning::InWords;
+use rqps_analysis::gate::{Gate, Judged, Outcome};
+use rqps_analysis::{Cell, StepAnalysis};
 use rqps_text::number::ratio_with_interval;
 use rqps_text::words::{lines, one_line};
 
@@ -15,7 +16,7 @@ use rqps_text::words::{lines, one_line};
 pub fn render(gate: &Gate<'_>) -> String {
     let analysis = gate.analysis;
     let run = analysis.run;
-    let of_run = gate.run_errors();
+    let of_run = words::run_errors(gate);
     let n_skipped = gate.counts().unclear + gate.counts().not_judged + gate.counts().not_reached;
     let measured_s: f64 = gate.rows().map(|(_, _, cell)| seconds(cell)).sum();
     let suite = format!(
@@ -47,7 +48,7 @@ pub fn render(gate: &Gate<'_>) -> String {
     for (judged, step, cell) in gate.rows() {
         out.push_str(&test(gate, judged, step, cell));
     }
-    let mut said = vec![gate.sentence()];
+    let mut said = vec![words::sentence(gate)];
     said.extend(told.before_reading());
     said.extend(told.certainty);
     said.extend(table::legend(gate));
@@ -122,7 +123,7 @@ fn result(gate: &Gate<'_>, outcome: &Outcome, cell: &Cell) -> Option<String> {
         Outcome::Unclear(reason) | Outcome::NotJudged(reason) | Outcome::NotReached(reason) => {
             let ratio = if ratio.is_empty() { ratio } else { format!(", {ratio}") };
             let settle =
-                judge::to_settle(cell).map_or_else(String::new, |text| format!("; {text}"));
+                words::to_settle(cell).map_or_else(String::new, |text| format!("; {text}"));
             let message = escaped(&format!("{}{ratio}: {reason}{settle}", outcome.word()));
             Some(format!("<skipped message=\"{message}\"/>"))
         }

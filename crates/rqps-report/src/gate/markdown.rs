@@ -1,9 +1,10 @@
 //! The gate's answer as a comment of a merge request: what needs somebody in a table, the rest folded
 //! away.
 
-use super::{Gate, Outcome, table, warnings};
+use super::{table, warnings, words};
 use crate::grid::escape_markdown;
 use crate::warning::InWords;
+use rqps_analysis::gate::{Gate, Outcome};
 use rqps_text::number::count;
 
 /// The comment.
@@ -22,7 +23,7 @@ pub fn render(gate: &Gate<'_>) -> String {
             out.push_str("\n\n");
         }
     };
-    paragraph(&format!("**{}**", escape_markdown(&gate.sentence())));
+    paragraph(&format!("**{}**", escape_markdown(&words::sentence(gate))));
     for warning in &told.others {
         paragraph(&format!("> **Warning:** {}", escape_markdown(warning)));
     }
@@ -35,7 +36,7 @@ pub fn render(gate: &Gate<'_>) -> String {
     let rest = table::grid(gate, |outcome| !is_open(outcome));
     if !rest.is_empty() {
         let n = gate.counts().faster + gate.counts().same;
-        let n = count(n, gate.noun());
+        let n = count(n, words::noun(gate));
         paragraph(&format!("<details><summary>{n} faster or the same</summary>"));
         paragraph(rest.render_markdown().trim_end());
         paragraph("</details>");

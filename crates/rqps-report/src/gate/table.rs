@@ -1,11 +1,12 @@
 //! The gate's table: one row per step and candidate; and what stands below it.
 
-use super::{Gate, Outcome, warnings};
-use crate::analysis::{Analysis, Cell};
+use super::{warnings, words};
 use crate::comparison;
 use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::layout;
 use crate::tone::Tone;
+use rqps_analysis::gate::{Gate, Outcome};
+use rqps_analysis::{Analysis, Cell};
 use rqps_text::number;
 use rqps_text::words::{NAME_COLUMNS, list_in_short, one_line, shorten};
 
@@ -73,7 +74,7 @@ pub(super) fn reasons(gate: &Gate<'_>) -> Vec<String> {
         let label = analysis.label(judged.system_idx);
         // Errors name their system themselves.
         let names_none = matches!(judged.outcome, Outcome::Unclear(_) | Outcome::NotJudged(_));
-        let is_named = !names_none || gate.noun() == "step";
+        let is_named = !names_none || words::noun(gate) == "step";
         let name = if is_named { step.title.clone() } else { format!("{} on {label}", step.title) };
         let word = judged.outcome.word();
         match told.iter_mut().find(|(w, r, _)| *w == word && *r == reason) {

@@ -1,8 +1,9 @@
 //! The gate's answer for a terminal or the log of a CI job.
 
-use super::{Gate, table, warnings};
+use super::{table, warnings, words};
 use crate::tone::Tone;
 use crate::warning::InWords;
+use rqps_analysis::gate::Gate;
 use rqps_text::words::{one_line, wrap};
 
 /// The answer, the table and what stands behind it, in lines of at most `width` columns; `colour` is
@@ -15,7 +16,7 @@ pub fn render(gate: &Gate<'_>, colour: bool, width: usize) -> String {
     for warning in &told.severe {
         out.push_str(&line("! ", warning));
     }
-    let answer = wrap("", &format!("{}: {}", gate.passage().word(), gate.sentence()), width);
+    let answer = wrap("", &format!("{}: {}", gate.passage().word(), words::sentence(gate)), width);
     let strong = if colour { (Tone::Strong.ansi(), "\u{1b}[0m") } else { ("", "") };
     out.push_str(&format!("{}{answer}{}\n", strong.0, strong.1));
     for warning in &told.others {

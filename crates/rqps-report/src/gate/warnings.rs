@@ -1,9 +1,9 @@
 //! Warnings with a ratio: those of the candidate and those of the base, whose figure is in it
 //! as much.
 
-use super::Gate;
-use crate::analysis::{Analysis, Cell, StepAnalysis};
 use crate::csv;
+use rqps_analysis::gate::Gate;
+use rqps_analysis::{Analysis, Cell, StepAnalysis};
 use rqps_model::WarningKind;
 
 use crate::{places, warning};

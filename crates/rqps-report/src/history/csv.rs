@@ -1,7 +1,8 @@
 //! A history as CSV: one row per point, full precision; docs/history.md has the columns.
 
-use super::{History, Scale, Series};
+use super::words::sentence;
 use crate::csv::{field, number, words};
+use rqps_analysis::history::{History, Scale, Series};
 
 /// The columns, in order.
 pub const COLUMNS: [&str; 25] = [
@@ -38,7 +39,8 @@ pub fn render(history: &History) -> String {
     let mut out = COLUMNS.join(",") + "\r\n";
     for series in &history.series {
         for at in 0..series.points.len() {
-            let fields: Vec<String> = row(series, at).iter().map(|text| field(text)).collect();
+            let fields: Vec<String> =
+                row(history, series, at).iter().map(|text| field(text)).collect();
             out.push_str(&fields.join(","));
             out.push_str("\r\n");
         }
@@ -46,7 +48,7 @@ pub fn render(history: &History) -> String {
     out
 }
 
-fn row(series: &Series, at: usize) -> [String; COLUMNS.len()] {
+fn row(history: &History, series: &Series, at: usize) -> [String; COLUMNS.len()] {
     let point = &series.points[at];
     let change = super::text::change_at(series, at);
     let (unit, base) = match &series.scale {
@@ -83,6 +85,6 @@ fn row(series: &Series, at: usize) -> [String; COLUMNS.len()] {
         change_low,
         change_high,
         number(change.map(|c| c.p)),
-        words(change.map_or("", |c| c.sentence.as_str())),
+        words(&change.map_or_else(String::new, |c| sentence(history, series, c))),
     ]
 }

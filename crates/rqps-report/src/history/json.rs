@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::{History, Method, SIGNIFICANCE, Scale, Series};
+use super::words::{certainty, sentence, sentences};
 use crate::json::{EstimateJson, estimate};
+use rqps_analysis::history::{History, Method, SIGNIFICANCE, Scale, Series};
 use rqps_text::number;
 
 /// Version of the format. From the first release on, a field that goes or changes its meaning makes a new number.
@@ -16,7 +17,7 @@ struct HistoryJson<'a> {
     order: &'static str,
     significance: f64,
     host: Option<&'a str>,
-    changes: Vec<&'a str>,
+    changes: Vec<String>,
     series: Vec<SeriesJson<'a>>,
     left_out: Vec<LeftOutJson<'a>>,
     certainty: Vec<String>,
@@ -56,7 +57,7 @@ struct ChangeJson<'a> {
     ratio: Option<EstimateJson>,
     p: f64,
     unlike: Option<&'a str>,
-    sentence: &'a str,
+    sentence: String,
 }
 
 #[derive(Serialize)]
@@ -75,14 +76,14 @@ pub fn render(history: &History) -> String {
         order: history.order.word(),
         significance: SIGNIFICANCE,
         host: history.host.as_deref(),
-        changes: history.sentences(),
-        series: history.series.iter().map(series).collect(),
+        changes: sentences(history),
+        series: history.series.iter().map(|one| series(history, one)).collect(),
         left_out: history
             .left_out
             .iter()
             .map(|l| LeftOutJson { run: &l.run_id, what: &l.what, because: &l.because })
             .collect(),
-        certainty: history.certainty(),
+        certainty: certainty(history),
     };
     // The shape has text keys only and no type whose serialisation can fail.
     let mut out = serde_json::to_string_pretty(&answer).unwrap_or_default();
@@ -90,7 +91,7 @@ pub fn render(history: &History) -> String {
     out
 }
 
-fn series(series: &Series) -> SeriesJson<'_> {
+fn series<'a>(history: &'a History, series: &'a Series) -> SeriesJson<'a> {
     let (unit, base) = match &series.scale {
         Scale::Relative { base } => ("rQPS", Some(base.as_str())),
         Scale::Absolute { unit } => (*unit, None),
@@ -128,7 +129,7 @@ fn series(series: &Series) -> SeriesJson<'_> {
                 ratio: c.size.point.is_finite().then(|| estimate(&c.size)),
                 p: c.p,
                 unlike: c.unlike.as_deref(),
-                sentence: &c.sentence,
+                sentence: sentence(history, series, c),
             })
             .collect(),
     }

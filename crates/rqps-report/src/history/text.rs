@@ -1,8 +1,9 @@
 //! A history for a terminal: what changed, then a table per series.
 
-use super::{Change, History, Point, Scale, Series, change_in_short};
+use super::words::{certainty, change_in_short, left_out, sentences};
 use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::tone::Tone;
+use rqps_analysis::history::{Change, History, Point, Scale, Series};
 use rqps_text::number;
 use rqps_text::words::{NAME_COLUMNS, clip, shorten_apart, wrap};
 
@@ -19,26 +20,24 @@ pub fn render(history: &History, colour: bool, width: usize) -> String {
         out.push_str(&format!("{on}{}{off}\n", wrap("", text, width)));
     };
     title(&mut out, &head(history));
-    list(&mut out, &history.sentences(), width);
+    list(&mut out, &sentences(history), width);
     for series in &history.series {
         out.push('\n');
         title(&mut out, &heading(series));
         out.push_str(&grid(series).fitted(width).render_text(colour));
     }
-    let certainty = history.certainty();
     out.push('\n');
     title(&mut out, "How sure this is");
-    list(&mut out, &certainty.iter().map(String::as_str).collect::<Vec<_>>(), width);
+    list(&mut out, &certainty(history), width);
     if !history.left_out.is_empty() {
         out.push('\n');
         title(&mut out, "Left out");
-        let left_out: Vec<String> = history.left_out.iter().map(super::LeftOut::sentence).collect();
-        list(&mut out, &left_out.iter().map(String::as_str).collect::<Vec<_>>(), width);
+        list(&mut out, &left_out(history), width);
     }
     out
 }
 
-fn list(out: &mut String, items: &[&str], width: usize) {
+fn list(out: &mut String, items: &[String], width: usize) {
     for item in items {
         out.push_str(&wrap("- ", item, width));
         out.push('\n');
@@ -46,7 +45,7 @@ fn list(out: &mut String, items: &[&str], width: usize) {
 }
 
 /// `3 changes in 4 series, by version.`
-pub(crate) fn head(history: &History) -> String {
+pub fn head(history: &History) -> String {
     let n: usize = history.series.iter().map(|s| s.changes.len()).sum();
     let changes = if n == 0 { "No change".to_owned() } else { number::count(n, "change") };
     format!("{changes} in {} series, by {}.", history.series.len(), history.order.word())
@@ -58,7 +57,7 @@ pub(crate) fn heading(series: &Series) -> String {
 }
 
 /// What the values of a series are, in words.
-pub(crate) fn unit(series: &Series) -> String {
+pub fn unit(series: &Series) -> String {
     match &series.scale {
         Scale::Relative { base } => format!("rQPS against {base}"),
         Scale::Absolute { unit } => (*unit).to_owned(),
@@ -66,7 +65,7 @@ pub(crate) fn unit(series: &Series) -> String {
 }
 
 /// A value as its scale is written, without its interval.
-pub(crate) fn value(series: &Series, point: &Point) -> String {
+pub fn value(series: &Series, point: &Point) -> String {
     match series.scale {
         Scale::Relative { .. } if point.is_base => "1".to_owned(),
         Scale::Relative { .. } => number::ratio(&point.value),
@@ -75,7 +74,7 @@ pub(crate) fn value(series: &Series, point: &Point) -> String {
 }
 
 /// The interval of a value, `base` or `n=1`.
-pub(crate) fn interval(series: &Series, point: &Point) -> String {
+pub fn interval(series: &Series, point: &Point) -> String {
     let none = || "n=1".to_owned();
     match series.scale {
         _ if point.is_base => "base".to_owned(),
@@ -85,7 +84,7 @@ pub(crate) fn interval(series: &Series, point: &Point) -> String {
 }
 
 /// The change that begins with the point at a position.
-pub(crate) fn change_at(series: &Series, at: usize) -> Option<&Change> {
+pub fn change_at(series: &Series, at: usize) -> Option<&Change> {
     series.changes.iter().find(|change| change.at == at)
 }
 

@@ -3,7 +3,9 @@
 use rqps_model::Estimate;
 use rqps_stats::change_point::{START_DF, START_SD};
 
-use super::{History, Method, Order, Point, PointWarning, Scale, Series};
+use rqps_analysis::history::{
+    Change, History, LeftOut, Method, Order, Point, PointWarning, Scale, Series,
+};
 use rqps_text::number::{self, utc};
 
 /// Points without intervals below which the permutation test finds next to nothing.
@@ -13,14 +15,11 @@ const FEW: usize = 8;
 const FEWEST_FIGURES: usize = 4;
 
 /// `point-query got slower at MariaDB 10.11.5, 8% [6, 10].`
-pub(super) fn sentence(
-    series: &Series,
-    (at, size): (usize, &Estimate),
-    unlike: Option<&str>,
-    (order, several): (Order, bool),
-) -> String {
-    let of = if several { format!(" ({})", series.line) } else { String::new() };
-    let place = place(&series.points, at, order);
+#[must_use]
+pub fn sentence(history: &History, series: &Series, change: &Change) -> String {
+    let Change { at, size, unlike, .. } = change;
+    let of = if history.has_several_lines { format!(" ({})", series.line) } else { String::new() };
+    let place = place(&series.points, *at, history.order);
     if size.point == 0.0 {
         return format!("{}{of} stopped {place}: nothing was done from there on.", series.title);
     }
@@ -28,9 +27,31 @@ pub(super) fn sentence(
         return format!("{}{of} began {place}: nothing was done before.", series.title);
     }
     let direction = if size.point < 1.0 { "slower" } else { "faster" };
-    let host = if holds_the_host(series, at) { ", or the host did" } else { "" };
-    let unlike = unlike.map_or_else(String::new, |what| format!("; there changed, too: {what}"));
+    let host = if holds_the_host(series, *at) { ", or the host did" } else { "" };
+    let unlike =
+        unlike.as_ref().map_or_else(String::new, |what| format!("; there changed, too: {what}"));
     format!("{}{of} got {direction} {place}, {}{host}{unlike}.", series.title, percent(size))
+}
+
+/// All changes in sentences, the largest losses first.
+#[must_use]
+pub fn sentences(history: &History) -> Vec<String> {
+    let mut all: Vec<(&Series, &Change)> = Vec::new();
+    for series in &history.series {
+        all.extend(series.changes.iter().map(|change| (series, change)));
+    }
+    all.sort_by(|(_, a), (_, b)| a.size.point.total_cmp(&b.size.point));
+    all.into_iter().map(|(series, change)| sentence(history, series, change)).collect()
+}
+
+/// What is not in the series, and why: `20261121-203015-demo, scan: it is of another host`.
+#[must_use]
+pub fn left_out(history: &History) -> Vec<String> {
+    let sentence = |one: &LeftOut| {
+        let what = if one.what.is_empty() { String::new() } else { format!(", {}", one.what) };
+        format!("{}{what}: {}", one.run_id, one.because)
+    };
+    history.left_out.iter().map(sentence).collect()
 }
 
 /// Whether what the host did between measurements is in the values beside a change: in figures, and in
@@ -48,7 +69,8 @@ fn is_sequential(point: &Point) -> bool {
 }
 
 /// `slower 8% [6, 10]`, for tables and charts.
-pub(crate) fn change_in_short(size: &Estimate) -> String {
+#[must_use]
+pub fn change_in_short(size: &Estimate) -> String {
     if size.point == 0.0 {
         return "stopped".to_owned();
     }
@@ -92,7 +114,8 @@ fn place(points: &[Point], at: usize, order: Order) -> String {
 }
 
 /// How far a history can be trusted.
-pub(super) fn certainty(history: &History) -> Vec<String> {
+#[must_use]
+pub fn certainty(history: &History) -> Vec<String> {
     let series = &history.series;
     let n = series.len();
     let points = || series.iter().flat_map(|s| &s.points);

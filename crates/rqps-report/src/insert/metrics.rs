@@ -3,9 +3,9 @@
 use rqps_model::{Metric, StepKind};
 
 use super::operations;
-use crate::analysis::insert::field::FIELD_METRICS;
-use crate::analysis::{Analysis, Cell, StepAnalysis};
 use crate::grid::{Grid, GridCell, Side, plain};
+use rqps_analysis::insert::field::FIELD_METRICS;
+use rqps_analysis::{Analysis, Cell, StepAnalysis};
 use rqps_text::number::{self, NOTHING};
 
 /// CPU per operation of the server and the client, which the field does not have.
@@ -13,7 +13,7 @@ const OURS: [Metric; 2] = [Metric::ServerCpu, Metric::ClientCpu];
 
 /// The field's metrics of one step, with our CPU per operation behind them: of all systems, or of the
 /// candidates relative to the base. As many columns in each table as fit `columns`.
-pub(crate) fn metrics(
+pub fn metrics(
     analysis: &Analysis<'_>,
     step: &StepAnalysis<'_>,
     is_relative: bool,

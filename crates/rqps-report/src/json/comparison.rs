@@ -6,8 +6,8 @@ use rqps_model::Verdict;
 use serde::Serialize;
 
 use super::EstimateJson;
-use crate::analysis::{Comparison, Judged, Settle};
-use crate::response;
+use crate::response::percentile_heading;
+use rqps_analysis::{Comparison, Judged, Settle};
 
 #[derive(Serialize)]
 pub(super) struct ComparisonJson {
@@ -59,13 +59,13 @@ pub(super) fn comparison(comparison: &Comparison) -> ComparisonJson {
         steady,
         responses,
     } = comparison;
-    let response = |ratio: &crate::analysis::ResponseRatio| {
+    let response = |ratio: &rqps_analysis::ResponseRatio| {
         let json = ResponseRatioJson {
             ratio: ratio.judged.as_ref().map(judged),
             fewest_responses: ratio.n_fewest,
             needed_responses: ratio.n_needed,
         };
-        (response::heading(ratio.percentile), json)
+        (percentile_heading(ratio.percentile), json)
     };
     ComparisonJson {
         rqps: judged(rqps),

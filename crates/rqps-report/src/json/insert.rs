@@ -7,10 +7,11 @@ use rqps_model::Role;
 use serde::Serialize;
 
 use super::numbers::{LatenessJson, RatioJson};
-use crate::analysis::insert::field::FIELD_METRICS;
-use crate::analysis::{Analysis, Cell, InsertCell, Sla};
 use crate::insert::{PERCENTILES, Summary};
-use crate::response::{self, BUCKETS, ResponseTimes};
+use crate::response::percentile_heading;
+use rqps_analysis::insert::field::FIELD_METRICS;
+use rqps_analysis::response::{BUCKETS, ResponseTimes};
+use rqps_analysis::{Analysis, Cell, InsertCell, Sla};
 
 /// Per step, in the order of the run: the value by system; absent where there is none.
 #[derive(Serialize)]
@@ -134,7 +135,7 @@ fn sla(sla: &Sla) -> SlaJson {
 }
 
 fn times(times: &ResponseTimes) -> TimesJson {
-    let percentile = |p: f64| (response::heading(p), times.percentile_ns(p));
+    let percentile = |p: f64| (percentile_heading(p), times.percentile_ns(p));
     TimesJson {
         n: times.n,
         min_ns: times.min_ns,

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::host::HostJson;
 use crate::command;
-use crate::join::{Condition, Joined, Source};
+use rqps_analysis::join::{Condition, Joined, Source};
 use rqps_text::number;
 
 /// The runs, and what is not the same in all of them.

@@ -5,8 +5,8 @@ use rqps_stacks::function::{Change, FunctionChange, FunctionTime};
 use rqps_stacks::profile::{CpuSampling, NotHad, WaitSampling};
 use serde::Serialize;
 
-use crate::analysis::{Analysis, PairStacks, StepStacks};
 use crate::stacks::{TOP, Table};
+use rqps_analysis::{Analysis, PairStacks, StepStacks};
 
 /// One step.
 #[derive(Serialize)]

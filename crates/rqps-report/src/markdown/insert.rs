@@ -1,9 +1,9 @@
 //! The Insert Benchmark in markdown reports: the summary's three tables, and the steps' folded away.
 
 use super::paragraph;
-use crate::analysis::Analysis;
 use crate::grid::{Grid, escape_markdown};
 use crate::insert::{self as tables, Summary};
+use rqps_analysis::Analysis;
 
 /// The three tables.
 pub(super) fn summary(out: &mut String, analysis: &Analysis<'_>) {

@@ -1,9 +1,9 @@
 //! Stack profiles as markdown: a table of functions per step and candidate, folded away.
 
 use super::paragraph;
-use crate::analysis::Analysis;
 use crate::grid::escape_markdown;
 use crate::stacks::{self, LEGEND, Table};
+use rqps_analysis::Analysis;
 
 /// All steps with stacks.
 pub(super) fn steps(out: &mut String, analysis: &Analysis<'_>) {

@@ -3,8 +3,8 @@
 use rqps_model::{Run, RunStep};
 
 use super::{same, steps};
-use crate::analysis::Analysis;
-use crate::join::{self, Condition};
+use rqps_analysis::Analysis;
+use rqps_analysis::join::{self, Condition};
 use rqps_text::words::{list_in_short, one_line};
 
 /// The lines, none where all is alike or there is one run; `names` are those above the columns.

@@ -1,10 +1,10 @@
 //! The Insert Benchmark in text reports: the summary's three tables and the details of its steps.
 
 use super::Page;
-use crate::analysis::insert::field::FIELD_METRICS;
-use crate::analysis::{Analysis, StepAnalysis};
 use crate::insert::{self as tables, Summary};
 use crate::layout;
+use rqps_analysis::insert::field::FIELD_METRICS;
+use rqps_analysis::{Analysis, StepAnalysis};
 use rqps_text::words::shorten;
 
 /// The three tables.

@@ -1,7 +1,8 @@
 //! Query plans in text reports: where they differ, and how all systems go about a step.
 
 use super::{Detail, Page};
-use crate::analysis::{Analysis, StatementPlans, StepAnalysis, plans};
+use crate::plans;
+use rqps_analysis::{Analysis, StatementPlans, StepAnalysis};
 use rqps_text::words::{list_in_short, one_line};
 
 /// Differences that a report without the steps lists.

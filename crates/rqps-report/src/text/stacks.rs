@@ -1,8 +1,8 @@
 //! Stack profiles as text: below the summary in short, with each step in full.
 
 use super::Page;
-use crate::analysis::{Analysis, StepAnalysis};
 use crate::stacks::{self, LEGEND, Table};
+use rqps_analysis::{Analysis, StepAnalysis};
 use rqps_text::words::shorten;
 
 /// Steps whose tables the summary shows; of more, the full report has them.
@@ -74,7 +74,7 @@ fn alone(
     page: &mut Page,
     analysis: &Analysis<'_>,
     step: &StepAnalysis<'_>,
-    stacks: &crate::analysis::StepStacks<'_>,
+    stacks: &rqps_analysis::StepStacks<'_>,
 ) {
     if !stacks.pairs.is_empty() {
         return;

@@ -8,8 +8,8 @@ use rqps_model::warning::{
 use rqps_model::{Calibrated, Estimate, RunStatus, Wall, WarningKind};
 
 use super::sentence;
-use crate::analysis::Analysis;
-use crate::join::condition;
+use rqps_analysis::Analysis;
+use rqps_analysis::join::condition;
 use rqps_text::number::{count, small_percent, utc};
 use rqps_text::words::{capital, clip, list, list_in_short, one_line};
 
@@ -53,7 +53,7 @@ impl InWords {
 }
 
 /// The sentences of several warnings.
-pub(crate) fn sentences(analysis: &Analysis<'_>, warnings: &[WarningKind]) -> Vec<String> {
+pub fn sentences(analysis: &Analysis<'_>, warnings: &[WarningKind]) -> Vec<String> {
     warnings.iter().map(|kind| of_report(analysis, kind)).collect()
 }
 
@@ -325,7 +325,7 @@ fn imported(labels: &[String], sources: &[ImportedSource]) -> String {
 
 /// How long the slices of an interleaved run are. Those of the Insert Benchmark are its own: rates are
 /// held by the second, and inserts are cut by their number.
-pub(crate) fn slices_in_words(slice_ms: u32, insert_steps: Share) -> String {
+pub fn slices_in_words(slice_ms: u32, insert_steps: Share) -> String {
     let own = "a second, or of a part of the work where that is fixed";
     match insert_steps {
         Share::None => format!("slices of {slice_ms} ms"),

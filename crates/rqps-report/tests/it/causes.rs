@@ -1,15 +1,16 @@
 //! Causes, splits and ageing, from the run to every format.
 
 use expect_test::expect;
+use rqps_analysis::Analysis;
 use rqps_explain::{Kind, Part, Quantity, work::Work};
 use rqps_model::query_plan::{Access, Asked, Extra, Path};
 use rqps_model::{Dbms, PlanShape, QueryPlan, Run, StepKind, Waits};
-use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, text};
+use rqps_report::{Detail, TextOptions, csv, json, markdown, text};
 
 use rqps_stacks::Stacks;
 
-use crate::blocks_fixture::{self, Wanted, around, reads};
-use crate::stacks_fixture;
+use rqps_fixtures::blocks::{self, around, reads};
+use rqps_fixtures::{causes, stacks};
 
 fn full(analysis: &Analysis<'_>) -> String {
     text::render(analysis, TextOptions { colour: false, detail: Detail::Full, width: text::WIDTH })
@@ -20,26 +21,9 @@ fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A step that loses by CPU, one that loses by waiting, and one that loses nothing.
-fn three() -> Run {
-    let steps = vec![
-        reads("point-query", &around(-0.3, 0.01, 12)),
-        reads("range-covered-pk", &around(-0.3, 0.01, 12)),
-        reads("scan", &around(0.0, 0.002, 12)),
-    ];
-    let mut run = blocks_fixture::run(&[steps]);
-    for slice in &mut run.steps[0].systems[1].slices {
-        // All that an operation takes beyond the base's 100 µs is the server's.
-        let lost_ns = slice.duration_ns - slice.n_operations * 100_000;
-        let server = slice.usage.server.as_mut().unwrap();
-        server.cpu_total_ns = slice.n_operations * 20_000 + lost_ns;
-    }
-    run
-}
-
 #[test]
 fn every_format_tells_the_causes() {
-    let run = three();
+    let run = causes::run();
     let analysis = Analysis::of(&run, 0.05);
     let causes: Vec<_> = analysis.steps.iter().map(|s| s.cells[1].cause.as_deref()).collect();
     let kinds: Vec<_> = causes.iter().map(|cause| cause.map(|c| c.kind)).collect();
@@ -53,7 +37,6 @@ fn every_format_tells_the_causes() {
         ("markdown", markdown::render(&analysis).replace('\\', "")),
         ("csv", csv::render(&analysis)),
         ("json", json::render(&analysis)),
-        ("html", html::render(&analysis)),
     ];
     for (name, out) in &formats {
         let out = flat(out);
@@ -78,7 +61,7 @@ fn every_format_tells_the_causes() {
 #[test]
 fn slots_are_of_the_cpus_that_the_run_may_use() {
     let n_cpus = |allowed: u32| {
-        let mut run = three();
+        let mut run = causes::run();
         run.host.n_cpus = allowed;
         let analysis = Analysis::of(&run, 0.05);
         analysis.steps[0].cells[1].split.as_ref().unwrap().slots.n_cpus
@@ -88,7 +71,7 @@ fn slots_are_of_the_cpus_that_the_run_may_use() {
 
 #[test]
 fn parts_add_up_to_the_time_and_their_changes_to_its_change() {
-    let run = three();
+    let run = causes::run();
     let analysis = Analysis::of(&run, 0.05);
     for step in &analysis.steps {
         let split = step.cells[1].split.as_ref().unwrap();
@@ -106,7 +89,7 @@ fn parts_add_up_to_the_time_and_their_changes_to_its_change() {
 
 #[test]
 fn what_was_not_counted_is_absent_and_no_zero() {
-    let mut run = three();
+    let mut run = causes::run();
     for slice in &mut run.steps[0].systems[0].slices {
         slice.counters.insert("Handler_read_key".to_owned(), slice.n_operations);
         slice.usage.waits = Waits { server_run_wait_ns: Some(7), ..Waits::default() };
@@ -121,12 +104,7 @@ fn what_was_not_counted_is_absent_and_no_zero() {
 
 #[test]
 fn ageing_is_that_of_each_system_and_apart_from_the_base() {
-    let steps = vec![
-        reads("point-query.pre", &around(-0.1, 0.01, 12)),
-        Wanted { name: "update-index".to_owned(), kind: StepKind::Write, logs: vec![0.0; 12] },
-        reads("point-query", &around(-0.3, 0.01, 12)),
-    ];
-    let run = blocks_fixture::run(&[steps]);
+    let run = causes::ageing();
     let analysis = Analysis::of(&run, 0.05);
     assert!(analysis.steps[0].cells.iter().all(|cell| cell.ageing.is_none()));
     let of = |idx: usize| analysis.steps[2].cells[idx].ageing.unwrap();
@@ -147,7 +125,6 @@ fn ageing_is_that_of_each_system_and_apart_from_the_base() {
         own: of the system alone, with what the host did meanwhile; / base: the system's over the base's, in
         which that cancels where systems were interleaved.
     "#]].assert_eq(&table.join("\n"));
-    assert!(html::render(&analysis).contains("id=\"ageing\""));
     assert!(json::render(&analysis).contains("\"ageing\""));
 }
 
@@ -157,7 +134,7 @@ fn ageing_in_turns_is_of_blocks_with_their_partners() {
         reads("point-query.pre", &around(-0.1, 0.01, 12)),
         reads("point-query", &around(-0.3, 0.01, 12)),
     ];
-    let mut run = blocks_fixture::run(&[steps]);
+    let mut run = blocks::run(&[steps]);
     // The host gets slower from block to block: only partners say how the systems differ.
     for system in &mut run.steps[1].systems {
         for slice in &mut system.slices {
@@ -194,7 +171,7 @@ fn two_causes(run: &Run) -> [(Kind, String); 2] {
 
 #[test]
 fn another_way_to_the_rows_is_a_plan_change() {
-    let mut run = three();
+    let mut run = causes::run();
     let lookup = || plan(Path::Lookup, Some("k_\u{1b}[2J1"), &[]);
     for step in &mut run.steps[..2] {
         step.systems[0].plans = vec![lookup()];
@@ -215,7 +192,7 @@ fn another_way_to_the_rows_is_a_plan_change() {
     let [(cpu, sentence), (waiting, _)] = two_causes(&run);
     assert_eq!((cpu, waiting), (Kind::CpuOverhead, Kind::Waiting), "{sentence}");
     // The same change on a system that is faster by it.
-    let mut run = three();
+    let mut run = causes::run();
     run.steps[0].systems[0].plans = vec![plan(Path::WholeTable, None, &[])];
     run.steps[0].systems[1].plans = vec![lookup()];
     run.steps[0].systems.swap(0, 1);
@@ -226,7 +203,7 @@ fn another_way_to_the_rows_is_a_plan_change() {
 
 #[test]
 fn severe_differences_stand_behind_the_causes_that_they_can_move() {
-    let mut run = three();
+    let mut run = causes::run();
     let set = |run: &mut Run, name: &str, values: [&str; 2]| {
         for (system, value) in run.systems.iter_mut().zip(values) {
             system.settings.insert(name.to_owned(), value.to_owned());
@@ -251,7 +228,7 @@ fn severe_differences_stand_behind_the_causes_that_they_can_move() {
     for step in &mut run.steps {
         step.info.kind = StepKind::Write;
     }
-    let mut run = Run { systems: three().systems, ..run };
+    let mut run = Run { systems: causes::run().systems, ..run };
     set(&mut run, "log_bin", ["ON", "ON"]);
     set(&mut run, "sync_binlog", ["0", "1"]);
     let [(_, cpu), (kind, waiting)] = two_causes(&run);
@@ -262,8 +239,8 @@ fn severe_differences_stand_behind_the_causes_that_they_can_move() {
 
 #[test]
 fn waiting_is_told_by_its_place_where_threads_were_looked_at() {
-    let run = three();
-    let mut profiles = stacks_fixture::pair(1);
+    let run = causes::run();
+    let mut profiles = stacks::pair(1);
     let looks = |places: &str| Stacks::parse(places).unwrap();
     let running = "serving clients;running or runnable 200\n";
     profiles[0].waits = looks(&format!("{running}serving clients;asleep;futex;futex_wait 10\n"));

@@ -2,57 +2,20 @@
 
 use expect_test::expect_file;
 use proptest::prelude::*;
+use rqps_analysis::join::JoinError;
+use rqps_analysis::{Analysis, Joined};
 use rqps_model::warning::ServerFault;
 use rqps_model::{
     Dbms, Figure, Group, Placement, Run, RunStep, Schedule, Scope, Slice, StepKind, Verdict,
     Warning, WarningKind,
 };
-use rqps_report::join::JoinError;
 use rqps_report::warning::InWords;
-use rqps_report::{
-    Analysis, Detail, Joined, TextOptions, csv, html, json, markdown, text, warning,
-};
+use rqps_report::{Detail, TextOptions, csv, json, markdown, text, warning};
 
-use crate::fixture::{self, Draw, Shape, done, info, step, system};
-use crate::readable::readable;
+use rqps_fixtures::several::two;
+use rqps_fixtures::{self as fixture, Draw, Shape, done, info, system};
 
-const PLAN: &str = "name = 'demo'\n[[suite]]\nkind = 'sysbench'\nrows = 100000\n\
-                    steps = ['scan']\n[schedule]\nmode = 'sequential'\nslices = 3\nseed = 7\n";
-
-/// A run of two systems in turns and one of a later day: one system, another kernel, larger tables,
-/// another placement on one step, one step fewer and one more.
-fn two() -> Vec<Run> {
-    let (read, write) = (StepKind::Read, StepKind::Write);
-    let both = [(1.0, 1.0), (0.8, 1.25)];
-    let mut first = fixture::run(
-        vec![system(Dbms::Mysql, "5.6.14"), system(Dbms::Mysql, "8.0.33")],
-        vec![
-            step(info("point-query.pre", read, Group::Point), 24_575.0, 21.0, &both),
-            step(info("scan", read, Group::Range), 3_875_000.0, 0.2, &both),
-            step(info("update-index", write, Group::Write), 3_875.0, 170.0, &both),
-        ],
-    );
-    first.schedule = Schedule::interleaved(100, 6);
-    first.plan = PLAN.replace("'sequential'", "'interleaved'");
-    let one = [(0.7, 1.4)];
-    let mut second = fixture::run(
-        vec![system(Dbms::Mysql, "8.0.33")],
-        vec![
-            step(info("point-query.pre", read, Group::Point), 24_575.0, 21.0, &one),
-            step(info("scan", read, Group::Range), 3_875_000.0, 0.2, &one),
-            step(info("insert", StepKind::Insert, Group::Write), 12_725.0, 60.0, &one),
-        ],
-    );
-    second.id = "20261123-080000-demo".to_owned();
-    second.seed = first.seed + 1;
-    second.started_unix_ms += 127_785_000;
-    second.host.kernel = "6.9.1-generic".to_owned();
-    second.plan = PLAN.replace("100000", "1000000").replace("seed = 7", "seed = 8");
-    second.steps[1].placement = Placement::Free;
-    vec![first, second]
-}
-
-pub(crate) fn joined(base: Option<&str>) -> Joined {
+fn joined(base: Option<&str>) -> Joined {
     let command = "rqps compare 20261121-203015-demo 20261123-080000-demo";
     Joined::of(two(), base, &fixture::words(command)).unwrap()
 }
@@ -66,7 +29,6 @@ fn every_format_of_two_runs() {
     assert!(out.lines().all(|l| l.chars().count() <= text::WIDTH), "{out}");
     expect_file!["../data/compare.txt"].assert_eq(&out);
     expect_file!["../data/compare.md"].assert_eq(&markdown::render(&analysis));
-    expect_file!["../data/compare.html"].assert_eq(&readable(&html::render(&analysis)));
     let rows = csv::render(&analysis);
     let runs: Vec<&str> = rows.lines().skip(1).filter_map(|l| l.split(',').next()).collect();
     assert_eq!(
@@ -104,10 +66,6 @@ fn a_step_is_repeated_by_the_commands_of_all_runs_that_have_it() {
     assert_eq!(step("insert")["repeat"], serde_json::Value::Null);
     assert_eq!(step("insert")["repeat_of_runs"][&ids[1]], second("insert").as_str());
     assert_eq!(step("update-index")["repeat_of_runs"].as_object().unwrap().len(), 1);
-    let page = html::render(&analysis);
-    let said = [first("scan"), second("scan"), second("insert")];
-    assert!(said.iter().all(|command| page.contains(command.as_str())));
-    assert!(!page.contains(&first("insert")));
     let options = TextOptions { colour: false, detail: Detail::Full, width: text::WIDTH };
     let out = text::render(&analysis, options);
     // What is compared the base's run has.
@@ -324,10 +282,8 @@ fn hostile_text_stays_text() {
     }
     let joined = Joined::of(runs, None, &[hostile.to_owned()]).unwrap();
     let analysis = Analysis::of_joined(&joined, 0.05);
-    let page = html::render(&analysis);
-    assert_eq!(page.matches("<script>").count(), 2, "{page}");
     let options = TextOptions { colour: false, detail: Detail::Full, width: text::WIDTH };
-    for out in [page, text::render(&analysis, options), markdown::render(&analysis)] {
+    for out in [text::render(&analysis, options), markdown::render(&analysis)] {
         assert!(!out.contains(['\u{1b}', '\u{202e}']), "{out}");
     }
     let plain = markdown::render(&analysis).replace("\\`", "");
@@ -443,11 +399,7 @@ fn what_happened_to_either_run_is_told_with_its_own_systems() {
     ];
     assert_eq!(InWords::of(&analysis).happened, told);
     let options = TextOptions { colour: false, detail: Detail::Full, width: 400 };
-    let reports = [text::render(&analysis, options), html::render(&analysis)];
-    for report in reports {
-        assert!(report.contains("What happened on the way"), "{report}");
-        assert!(told.iter().all(|sentence| report.contains(sentence.as_str())), "{report}");
-    }
-    let quiet = Run { warnings: Vec::new(), ..analysis.run.clone() };
-    assert!(!html::render(&Analysis::of(&quiet, 0.05)).contains("What happened on the way"));
+    let report = text::render(&analysis, options);
+    assert!(report.contains("What happened on the way"), "{report}");
+    assert!(told.iter().all(|sentence| report.contains(sentence.as_str())), "{report}");
 }

@@ -1,11 +1,12 @@
 //! Figures by hand: what a cell says, what the headline counts, when a cell has no number.
 
+use rqps_analysis::Analysis;
+use rqps_analysis::CellState;
 use rqps_model::{Dbms, Group, Metric, StepKind, Verdict, WarningKind};
-use rqps_report::analysis::CellState;
 use rqps_report::warning::InWords;
-use rqps_report::{Analysis, Detail, TextOptions, text, warning};
+use rqps_report::{Detail, TextOptions, text, warning};
 
-use crate::fixture::{self, info, run, step, system};
+use rqps_fixtures::{self as fixture, info, run, step, system};
 
 fn near(got: f64, expected: f64) {
     assert!((got / expected - 1.0).abs() < 1e-9, "{got} is not {expected}");

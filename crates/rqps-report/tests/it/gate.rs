@@ -1,14 +1,15 @@
 //! The gate: goldens of every format, and what passes, what fails and what is no judgement.
 
 use expect_test::expect_file;
+use rqps_analysis::Analysis;
+use rqps_analysis::gate::{Gate, GateError, Outcome, Passage};
 use rqps_model::run::Check;
 use rqps_model::slice::Lateness;
 use rqps_model::{Run, RunStatus, StepKind, StepOutcome, SystemSource, WarningKind};
-use rqps_report::Analysis;
-use rqps_report::gate::{Gate, GateError, Outcome, Passage, json, junit, markdown, text};
+use rqps_report::gate::{errors, json, junit, markdown, sentence, text};
 
-use crate::blocks_fixture::{self, Wanted, around, reads};
-use crate::{fixture, insert_fixture};
+use rqps_fixtures::blocks::{self, Wanted, around, reads};
+use rqps_fixtures::{self as fixture, inserts};
 
 /// Two candidates with every outcome that there is.
 fn demo() -> Run {
@@ -21,7 +22,7 @@ fn demo() -> Run {
 fn judged(run: &Run, bound: f64, allow_unfinished: bool) -> (Passage, Vec<String>, String) {
     let analysis = Analysis::of(run, bound);
     let gate = Gate::of(&analysis, allow_unfinished, |_| true).unwrap();
-    (gate.passage(), gate.errors(), gate.sentence())
+    (gate.passage(), errors(&gate), sentence(&gate))
 }
 
 /// The pair without the step that failed.
@@ -185,7 +186,7 @@ fn the_answer_follows_its_schema() {
     jsonschema::meta::validate(&schema).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let many = doubtful_among(19);
-    for run in [demo(), sound(), many, insert_fixture::run(), at_a_rate()] {
+    for run in [demo(), sound(), many, inserts::run(), at_a_rate()] {
         let analysis = Analysis::of(&run, 0.05);
         let gate = Gate::of(&analysis, true, |_| true).unwrap();
         let value: serde_json::Value = serde_json::from_str(&json::render(&gate)).unwrap();
@@ -255,7 +256,7 @@ fn every_format_says_how_far_it_can_be_trusted() {
 fn doubtful_among(n: usize) -> Run {
     let mut steps = vec![reads("doubtful", &around(-0.08, 0.1, 12))];
     steps.extend((0..n).map(|i| reads(&format!("calm-{i}"), &around(0.0, 0.01, 12))));
-    blocks_fixture::run(&[steps])
+    blocks::run(&[steps])
 }
 
 fn unclear(run: &Run) -> String {
@@ -284,7 +285,7 @@ fn what_fell_among_many_says_so_and_when_it_would_be_settled() {
 #[test]
 fn where_starts_decide_no_time_is_asked_for() {
     let of = |middle: f64| vec![reads("point-query", &around(middle, 0.001, 8))];
-    let run = blocks_fixture::run(&[of(-0.14), of(-0.02)]);
+    let run = blocks::run(&[of(-0.14), of(-0.02)]);
     assert_eq!(unclear(&run), "the interval is too wide to tell a slowdown of 5%");
     for out in formats(&run) {
         assert!(!out.contains("measure longer"), "{out}");
@@ -298,10 +299,10 @@ fn where_the_work_is_fixed_no_time_is_asked_for() {
         let logs = logs.to_vec();
         Wanted { name: "create-index".to_owned(), kind: StepKind::Index, logs }
     };
-    let run = blocks_fixture::run(&[vec![index(&[-0.1])]]);
+    let run = blocks::run(&[vec![index(&[-0.1])]]);
     let fixed = "its work is fixed, so that only more starts measure more of it";
     assert_eq!(unclear(&run), format!("one slice or block has no interval; {fixed}"));
-    let run = blocks_fixture::run(&[vec![index(&[-0.2, 0.1, -0.1])]]);
+    let run = blocks::run(&[vec![index(&[-0.2, 0.1, -0.1])]]);
     assert!(unclear(&run).ends_with(fixed), "{}", unclear(&run));
 }
 
@@ -347,7 +348,7 @@ fn of_imported_figures_it_is_said_that_they_are() {
 
 #[test]
 fn why_there_is_no_ratio_is_told_as_it_is() {
-    let run = blocks_fixture::run(&[vec![reads("point-query", &around(0.0, 0.001, 8))]]);
+    let run = blocks::run(&[vec![reads("point-query", &around(0.0, 0.001, 8))]]);
     let errors = |change: &dyn Fn(usize, &mut rqps_model::Slice)| {
         let mut run = run.clone();
         run.steps[0].systems[1].slices.iter_mut().enumerate().for_each(|(at, s)| change(at, s));
@@ -395,7 +396,7 @@ fn a_step_that_did_other_work_is_an_error_on_either_side() {
 /// An insert rate that was not held is no slowdown of 5%, and is told as what it is.
 #[test]
 fn an_insert_rate_that_was_not_held_is_no_slowdown_of_so_much() {
-    let mut run = insert_fixture::run();
+    let mut run = inserts::run();
     run.steps.retain(|step| step.info.name == "qp1000");
     let (passage, errors, sentence) = judged(&run, 0.05, false);
     assert_eq!((passage, errors), (Passage::Slower, vec![]), "{sentence}");

@@ -1,11 +1,11 @@
 //! Whole outputs of every format, kept as files: `UPDATE_EXPECT=1 cargo test` rewrites them.
 
 use expect_test::expect_file;
+use rqps_analysis::Analysis;
 use rqps_model::Run;
-use rqps_report::{Analysis, Detail, TextOptions, charts, csv, html, json, markdown, post, text};
+use rqps_report::{Detail, TextOptions, csv, json, markdown, post, text};
 
-use crate::fixture;
-use crate::readable::readable;
+use rqps_fixtures as fixture;
 
 #[test]
 fn text_in_full() {
@@ -25,27 +25,6 @@ fn the_tables_of_the_field() {
     run.steps[2].systems[1].slices.clear();
     let out = post::render(&[Analysis::of(&run, 0.05)]);
     expect_file!["../data/demo.tables.txt"].assert_eq(&out);
-}
-
-#[test]
-fn charts_as_files() {
-    let run = fixture::demo();
-    let all = charts::render(&Analysis::of(&run, 0.05));
-    let names: Vec<&str> = all.iter().map(|chart| chart.name.as_str()).collect();
-    assert_eq!(names[0], "point-queries");
-    assert!(names.iter().all(|name| !name.contains([' ', '/'])), "{names:?}");
-    expect_file!["../data/demo.chart.svg"].assert_eq(&all[0].svg);
-}
-
-/// No text of a run becomes markup, and what has no ratio has no chart.
-#[test]
-fn charts_of_hostile_labels_and_of_nothing() {
-    let mut run = fixture::pair();
-    run.systems[1].spec.label.0 = "<script>alert(1)</script>".to_owned();
-    let all = charts::render(&Analysis::of(&run, 0.05));
-    assert!(all.iter().all(|chart| !chart.svg.contains("<script")));
-    run.steps.clear();
-    assert_eq!(charts::render(&Analysis::of(&run, 0.05)), []);
 }
 
 /// Two hosts are pairs of columns, each with its own base; what one host has alone is `-` on the other.
@@ -147,20 +126,6 @@ fn csv_with_a_row_per_step_and_system() {
 fn json_in_full() {
     let run = fixture::pair();
     expect_file!["../data/pair.json"].assert_eq(&json::render(&Analysis::of(&run, 0.05)));
-}
-
-#[test]
-fn html_of_several_candidates() {
-    let run = fixture::demo();
-    expect_file!["../data/demo.html"]
-        .assert_eq(&readable(&html::render(&Analysis::of(&run, 0.05))));
-}
-
-#[test]
-fn html_of_one_candidate() {
-    let run = fixture::pair();
-    expect_file!["../data/pair.html"]
-        .assert_eq(&readable(&html::render(&Analysis::of(&run, 0.05))));
 }
 
 #[test]

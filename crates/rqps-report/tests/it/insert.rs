@@ -2,15 +2,15 @@
 
 use expect_test::expect_file;
 use proptest::prelude::*;
+use rqps_analysis::Analysis;
+use rqps_analysis::{Bar, CellState, Level};
 use rqps_model::ErrorCount;
 use rqps_model::{Role, Run, Verdict, WarningKind};
-use rqps_report::analysis::{Bar, CellState, Level};
 use rqps_report::warning::InWords;
-use rqps_report::{Analysis, Detail, TextOptions, csv, html, json, markdown, text, warning};
+use rqps_report::{Detail, TextOptions, csv, json, markdown, text, warning};
 
-use crate::insert_fixture::{interleaved, run};
-use crate::readable::readable;
-use crate::{fixture, insert_fixture};
+use rqps_fixtures as fixture;
+use rqps_fixtures::inserts::{self, interleaved, run};
 
 fn full() -> TextOptions {
     TextOptions { colour: false, detail: Detail::Full, width: text::WIDTH }
@@ -33,20 +33,6 @@ fn text_of_an_insert_benchmark() {
 fn markdown_of_an_insert_benchmark() {
     let run = run();
     expect_file!["../data/insert.md"].assert_eq(&markdown::render(&Analysis::of(&run, 0.05)));
-}
-
-#[test]
-fn page_of_an_insert_benchmark() {
-    let run = run();
-    let page = html::render(&Analysis::of(&run, 0.05));
-    let between = |from: &str, to: &str| {
-        let start = page.find(from).unwrap();
-        let end = page[start..].find(to).unwrap();
-        page[start..start + end].replace("<tr", "\n<tr").replace("<figure", "\n<figure")
-    };
-    let tables = between("<section id=\"insert\"", "</section>");
-    let step = between("<details id=\"step-6\"", "</details>");
-    expect_file!["../data/insert.html"].assert_eq(&format!("{tables}\n\n{step}\n"));
 }
 
 #[test]
@@ -120,36 +106,6 @@ fn a_stall_is_seen() {
     assert_eq!(flow.seconds[1][4..6], [0.0, 2000.0]);
 }
 
-/// The lowest point of a path `x yldx dy dx dy…`, from the top.
-fn lowest(path: &str) -> i32 {
-    let numbers: Vec<i32> = path.split([' ', 'l']).map(|n| n.parse().unwrap()).collect();
-    let mut y = 0;
-    let ys = numbers.iter().skip(1).step_by(2).map(|by| {
-        y += by;
-        y
-    });
-    ys.max().unwrap()
-}
-
-#[test]
-fn a_stall_is_seen_in_the_drawing_of_a_long_step() {
-    let mut run = run();
-    let qr = at(&run, "qr1000");
-    for slice in run.steps[qr].systems.iter_mut().flat_map(|s| &mut s.slices) {
-        slice.duration_ns = 720_000_000_000;
-        slice.series = vec![slice.series[0]; 720];
-        slice.series[500].queries = 0;
-    }
-    let page = html::render(&Analysis::of(&run, 0.05));
-    let caption = "Queries per second; means of 9 s, thin: the slowest second of each";
-    assert_eq!(page.matches(caption).count(), 1);
-    // Of three systems with three slices each, a line at the bottom of the drawing.
-    let lines = page.split("<path class=\"track t").skip(1);
-    let lows = lines.filter_map(|line| line.split_once(" low\" d=\"M"));
-    let slices = lows.flat_map(|(_, after)| after.split('"').next().unwrap().split('M'));
-    assert_eq!(slices.filter(|slice| lowest(slice) == 99).count(), 9);
-}
-
 #[test]
 fn trends_checks_and_debt_are_told() {
     let run = run();
@@ -164,9 +120,6 @@ fn trends_checks_and_debt_are_told() {
     let warned =
         |word: &str| InWords::of(&analysis).before_reading().iter().any(|w| w.contains(word));
     assert!(warned("l.i2 on my8033.small: rows in the tables, 199990 of 200000"));
-    let page = html::render(&analysis);
-    assert!(page.contains("check failed on my8033.small: rows in the tables: 199990"));
-    assert!(page.contains("history list length"));
 }
 
 #[test]
@@ -278,11 +231,9 @@ fn hostile_names_stay_text() {
         }
     }
     let analysis = Analysis::of(&run, 0.05);
-    let page = html::render(&analysis);
-    assert_eq!(page.matches("<script>").count(), 2);
     let texts = [text::render(&analysis, full()), markdown::render(&analysis)];
     assert!(!texts[1].contains("<script>"));
-    for out in texts.into_iter().chain([page, csv::render(&analysis)]) {
+    for out in texts.into_iter().chain([csv::render(&analysis)]) {
         assert!(!out.contains('\u{1b}'));
     }
 }
@@ -300,7 +251,7 @@ fn other_inserts_are_none_of_it() {
     let mut first = run();
     first.steps.truncate(1);
     assert_eq!(Analysis::of(&first, 0.05).insert.unwrap().steps, [0]);
-    let stream = insert_fixture::stream(Role::Insert, Some(100.0), &[100.0; 10]);
+    let stream = inserts::stream(Role::Insert, Some(100.0), &[100.0; 10]);
     counting.steps[2].systems[0].slices[0].streams.push(stream);
     assert_eq!(Analysis::of(&counting, 0.05).insert.unwrap().rated.len(), 1);
 }
@@ -316,7 +267,6 @@ fn steps_that_failed_or_were_not_reached_are_shown_as_such() {
     assert!(matches!(analysis.steps[qr].cells[2].state, CellState::Failed { .. }));
     for out in [
         text::render(&analysis, full()),
-        readable(&html::render(&analysis)),
         markdown::render(&analysis),
         csv::render(&analysis),
         json::render(&analysis),
@@ -339,7 +289,7 @@ proptest! {
         for (system, share) in run.steps[qr].systems.iter_mut().zip(shares) {
             for slice in &mut system.slices {
                 let rows = [1000.0 * share; 10];
-                slice.streams = vec![insert_fixture::stream(Role::Insert, Some(1000.0), &rows)];
+                slice.streams = vec![inserts::stream(Role::Insert, Some(1000.0), &rows)];
             }
         }
         let analysis = Analysis::of(&run, 0.05);

@@ -1,10 +1,11 @@
 //! The published schema describes what is written, and nothing else passes it.
 
-use rqps_report::{Analysis, json};
+use rqps_analysis::Analysis;
+use rqps_report::json;
 use serde_json::Value;
 
-use crate::blocks_fixture::{self, around, reads};
-use crate::{fixture, insert_fixture};
+use rqps_fixtures::blocks::{self, around, reads};
+use rqps_fixtures::{self as fixture, inserts};
 
 fn validator() -> jsonschema::Validator {
     let schema: Value =
@@ -24,8 +25,8 @@ fn reports_follow_the_published_schema() {
     // Unclear with a time, the same beyond chance, and several starts of the servers.
     let steps =
         || vec![reads("wide", &around(-0.05, 0.1, 12)), reads("small", &around(-0.02, 0.001, 12))];
-    let (once, twice) = (blocks_fixture::run(&[steps()]), blocks_fixture::run(&[steps(), steps()]));
-    let of_fixtures = [fixture::demo(), fixture::pair(), insert_fixture::run()];
+    let (once, twice) = (blocks::run(&[steps()]), blocks::run(&[steps(), steps()]));
+    let of_fixtures = [fixture::demo(), fixture::pair(), inserts::run()];
     for run in of_fixtures.into_iter().chain([empty, once, twice]) {
         let value: Value = serde_json::from_str(&json::render(&Analysis::of(&run, 0.05))).unwrap();
         assert_eq!(errors(&value), Vec::<String>::new());

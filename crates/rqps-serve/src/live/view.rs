@@ -1,10 +1,11 @@
 //! What is seen of a run as the parts of its page: each is sent anew when it changes.
 
 use maud::{Markup, PreEscaped, html};
+use rqps_analysis::under_way::Course;
 use rqps_model::{Block, StepOutcome};
-use rqps_report::page::{count, interval, long_duration, one_line, plain_figure, ratio};
-use rqps_report::under_way::Course;
 use rqps_store::outline::OutlineStep;
+use rqps_text::number::{count, interval, long_duration, plain_figure, ratio};
+use rqps_text::words::one_line;
 
 use super::left::Left;
 use super::watcher::{Seen, end_of, n_ended};

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use rqps_analysis::under_way::UnderWay;
 use rqps_model::{Block, RunStatus, StepKind, StepOutcome};
-use rqps_report::under_way::UnderWay;
 use rqps_store::outline::{Outline, OutlineStep};
 use rqps_store::unix_ms;
 use rqps_store::{Error, Live, RunRef, Store};

@@ -2,11 +2,11 @@
 
 use hyper::StatusCode;
 use maud::{Markup, html};
+use rqps_analysis::{Analysis, Joined};
 use rqps_model::{Run, Scope};
-use rqps_report::page::one_line;
-use rqps_report::{Analysis, Joined};
 use rqps_stats::DEFAULT_BOUND;
 use rqps_store::{Error, RunRef};
+use rqps_text::words::one_line;
 
 use super::report::{has_figures, nothing};
 use super::shell::with_links;
@@ -71,7 +71,7 @@ pub(crate) fn show(desk: &Desk, asked: &Asked) -> Result<Reply, Error> {
     }
     let links = links(&ticked, base, &runs);
     let page = match <[Run; 1]>::try_from(runs) {
-        Ok([run]) => rqps_report::html::render(&Analysis::of(&run, DEFAULT_BOUND)),
+        Ok([run]) => rqps_html::render(&Analysis::of(&run, DEFAULT_BOUND)),
         Err(runs) => {
             let at = runs.iter().find(|run| run.id == base.run);
             let label = at.and_then(|run| run.systems.get(run.base)).map(|s| s.spec.label.as_str());
@@ -79,9 +79,7 @@ pub(crate) fn show(desk: &Desk, asked: &Asked) -> Result<Reply, Error> {
             let command = [&["rqps", "compare"], ids.as_slice(), &["--base", &name]].concat();
             let command: Vec<String> = command.into_iter().map(str::to_owned).collect();
             match Joined::of(runs, Some(&name), &command) {
-                Ok(joined) => {
-                    rqps_report::html::render(&Analysis::of_joined(&joined, DEFAULT_BOUND))
-                }
+                Ok(joined) => rqps_html::render(&Analysis::of_joined(&joined, DEFAULT_BOUND)),
                 Err(error) => return wrong(&error.to_string()),
             }
         }

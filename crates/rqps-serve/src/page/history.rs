@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use hyper::StatusCode;
 use maud::{Markup, html};
+use rqps_analysis::history::{Choice, History, Order};
 use rqps_model::{Run, RunSystem, StepInfo, StepKind};
-use rqps_report::history::{Choice, History, Order};
-use rqps_report::page::one_line;
 use rqps_store::{Error, Store};
+use rqps_text::words::one_line;
 
 use super::shell;
 use crate::asked::{Asked, query_of};
@@ -42,7 +42,7 @@ pub(crate) fn show(desk: &Desk, asked: &Asked) -> Result<Reply, Error> {
     };
     match History::of(runs, choice) {
         Ok(history) => {
-            let page = rqps_report::html::history::render(&history);
+            let page = rqps_html::history::render(&history);
             Ok(Reply::whole_page(shell::with_links(page, &above(asked, wanted, &left_out))))
         }
         Err(_) => {

@@ -2,8 +2,9 @@
 
 use maud::{Markup, html};
 use rqps_model::RunStatus;
-use rqps_report::page::{count, long_duration, one_line, utc};
 use rqps_store::{Brief, Error, Store};
+use rqps_text::number::{count, long_duration, utc};
+use rqps_text::words::one_line;
 
 use super::shell;
 use crate::asked::{Asked, query_of};

@@ -3,8 +3,9 @@
 use maud::{Markup, html};
 use rqps_model::Schedule;
 use rqps_report::command;
-use rqps_report::page::{long_duration, one_line, utc};
 use rqps_store::{Error, Outline, RunRef};
+use rqps_text::number::{long_duration, utc};
+use rqps_text::words::one_line;
 
 use super::{list, shell};
 use crate::asked::query_of;

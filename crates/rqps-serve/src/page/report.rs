@@ -2,28 +2,46 @@
 
 use hyper::StatusCode;
 use maud::{Markup, html};
+use rqps_analysis::Analysis;
 use rqps_model::Run;
-use rqps_report::page::one_line;
-use rqps_report::{Analysis, Detail, Format, TextOptions};
+use rqps_report::{Detail, TextOptions};
 use rqps_stats::DEFAULT_BOUND;
 use rqps_store::{Error, RunRef};
+use rqps_text::words::one_line;
 
 use super::shell::with_links;
 use crate::asked::Asked;
 use crate::desk::Desk;
 use crate::reply::Reply;
 
-/// The endings of data that can be asked for, and what they are.
-const FORMATS: [(&str, Format, &str); 4] = [
-    (".csv", Format::Csv, "text/csv; charset=utf-8"),
-    (".json", Format::Json, "application/json"),
-    (".txt", Format::Text, "text/plain; charset=utf-8"),
-    (".md", Format::Markdown, "text/plain; charset=utf-8"),
+/// Data of a run that can be asked for.
+struct Format {
+    ending: &'static str,
+    content_type: &'static str,
+    render: fn(&Analysis<'_>) -> String,
+}
+
+const FORMATS: [Format; 4] = [
+    Format {
+        ending: ".csv",
+        content_type: "text/csv; charset=utf-8",
+        render: rqps_report::csv::render,
+    },
+    Format { ending: ".json", content_type: "application/json", render: rqps_report::json::render },
+    Format { ending: ".txt", content_type: "text/plain; charset=utf-8", render: text },
+    Format {
+        ending: ".md",
+        content_type: "text/plain; charset=utf-8",
+        render: rqps_report::markdown::render,
+    },
 ];
 
 /// Text as in a file.
-const OPTIONS: TextOptions =
-    TextOptions { colour: false, detail: Detail::Full, width: rqps_report::text::WIDTH };
+fn text(analysis: &Analysis<'_>) -> String {
+    let options =
+        TextOptions { colour: false, detail: Detail::Full, width: rqps_report::text::WIDTH };
+    rqps_report::text::render(analysis, options)
+}
 
 /// Shows a run's report.
 pub(crate) fn show(desk: &Desk, _asked: &Asked, id: &str) -> Result<Reply, Error> {
@@ -34,17 +52,18 @@ pub(crate) fn show(desk: &Desk, _asked: &Asked, id: &str) -> Result<Reply, Error
         return Ok(nothing());
     }
     let analysis = Analysis::of(&run, DEFAULT_BOUND).with_profiles(&profiles);
-    let page = rqps_report::html::render(&analysis);
+    let page = rqps_html::render(&analysis);
     Ok(Reply::whole_page(with_links(page, &links(&run))))
 }
 
 /// A run in a format for programs; `name` is its id with the format's ending.
 pub(crate) fn data(desk: &Desk, asked: &Asked, name: &str) -> Result<Reply, Error> {
-    let format = FORMATS.iter().find_map(|(ending, format, content_type)| {
-        Some((name.strip_suffix(ending)?, *format, *content_type))
-    });
+    let format =
+        FORMATS.iter().find_map(|format| Some((name.strip_suffix(format.ending)?, format)));
     let in_path = asked.path.get(1).map(String::as_str);
-    let Some((id, format, content_type)) = format.filter(|(id, ..)| Some(*id) == in_path) else {
+    let Some((id, Format { content_type, render, .. })) =
+        format.filter(|(id, _)| Some(*id) == in_path)
+    else {
         return Ok(Reply::unknown());
     };
     let (store, of) = (desk.store_of(id)?, RunRef::Id(id.to_owned()));
@@ -53,10 +72,9 @@ pub(crate) fn data(desk: &Desk, asked: &Asked, name: &str) -> Result<Reply, Erro
         return Ok(nothing());
     }
     let analysis = Analysis::of(&run, DEFAULT_BOUND).with_profiles(&profiles);
-    let text = rqps_report::render_analysis(&analysis, format, OPTIONS);
     // What browsers show as text they show; the rest they keep.
     let file = (!content_type.starts_with("text/plain")).then_some(name);
-    Ok(Reply::data(content_type, file, text))
+    Ok(Reply::data(content_type, file, render(&analysis)))
 }
 
 /// Whether a run has figures.

@@ -1,7 +1,7 @@
 //! What all pages have around them.
 
 use maud::{DOCTYPE, Markup, html};
-use rqps_report::page::one_line;
+use rqps_text::words::one_line;
 
 use crate::desk::Desk;
 

@@ -84,7 +84,7 @@ mod profile;
 #[cfg(test)]
 mod rate;
 #[cfg(test)]
-#[path = "../../../rqps-report/tests/it/readable.rs"]
+#[path = "../../../rqps-html/tests/it/readable.rs"]
 mod readable;
 #[cfg(test)]
 mod real_servers;

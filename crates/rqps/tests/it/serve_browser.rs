@@ -1,6 +1,6 @@
 //! `rqps serve` in a real browser, beside a run of two real servers that is under way.
 //!
-//! Needs what the browser tests of `rqps-report` need; where that is missing the test says so and does
+//! Needs what the browser tests of `rqps-html` need; where that is missing the test says so and does
 //! nothing, but fails where `RQPS_CI` is set. Screenshots stay in `target/tmp/browser-serve`.
 
 use std::fs::{self, File};

@@ -1,0 +1,269 @@
+//! The gate: whether any step of a run is slower than allowed, for CI.
+//!
+//! It judges by the analysis' own verdicts, whose bound is the slowdown allowed, so that a report of
+//! the run says the same. `unclear` never fails it; a step without a figure is an error and no pass.
+
+mod judge;
+
+use rqps_model::{RunStatus, StepInfo};
+
+pub(crate) use judge::{Unfit, without_ratio};
+
+use crate::analysis::{Analysis, Cell, StepAnalysis};
+use rqps_text::words::list_in_short;
+
+/// How one step of one candidate came out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// Slower than allowed.
+    Slower,
+    /// Short of an insert rate that the base held.
+    RateNotHeld,
+    /// No figure that counts, on the candidate or the base, or nothing to divide by.
+    Error(String),
+    /// The interval does not settle it; why.
+    Unclear(String),
+    /// Measured in a way that makes no verdict; why.
+    NotJudged(String),
+    /// Not reached by a run that may be unfinished.
+    NotReached(String),
+    /// Faster by the bound or more.
+    Faster,
+    /// The same within the bound.
+    Same,
+}
+
+/// Comparisons by their outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Slower than allowed.
+    pub slower: usize,
+    /// Short of an insert rate that the base held.
+    pub sla_failed: usize,
+    /// Without a figure that counts.
+    pub errors: usize,
+    /// Not settled by the interval.
+    pub unclear: usize,
+    /// Measured in a way that makes no verdict.
+    pub not_judged: usize,
+    /// Not reached.
+    pub not_reached: usize,
+    /// Faster by the bound or more.
+    pub faster: usize,
+    /// The same within the bound.
+    pub same: usize,
+}
+
+impl Outcome {
+    /// The outcome as one word or two, for tables.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Slower => "slower",
+            Self::RateNotHeld => "SLA failed",
+            Self::Error(_) => "error",
+            Self::Unclear(_) => "unclear",
+            Self::NotJudged(_) => "not judged",
+            Self::NotReached(_) => "not reached",
+            Self::Faster => "faster",
+            Self::Same => "same",
+        }
+    }
+
+    /// The same for programs.
+    #[must_use]
+    pub fn key(&self) -> &'static str {
+        match self {
+            Self::RateNotHeld => "sla-failed",
+            Self::NotJudged(_) => "not-judged",
+            Self::NotReached(_) => "not-reached",
+            _ => self.word(),
+        }
+    }
+
+    /// Why it is so, where the word does not say it.
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Error(text)
+            | Self::Unclear(text)
+            | Self::NotJudged(text)
+            | Self::NotReached(text) => Some(text),
+            Self::Slower | Self::RateNotHeld | Self::Faster | Self::Same => None,
+        }
+    }
+
+    /// Place in tables: what needs somebody first.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Slower => 0,
+            Self::RateNotHeld => 1,
+            Self::Error(_) => 2,
+            Self::Unclear(_) => 3,
+            Self::NotJudged(_) => 4,
+            Self::NotReached(_) => 5,
+            Self::Faster => 6,
+            Self::Same => 7,
+        }
+    }
+}
+
+/// One step of one candidate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judged {
+    /// Index of the step in the analysis.
+    pub step_idx: usize,
+    /// Index of the candidate.
+    pub system_idx: usize,
+    /// How it came out.
+    pub outcome: Outcome,
+}
+
+/// What the gate says as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Passage {
+    /// No step is slower than allowed.
+    Passed,
+    /// One is, or did not hold an insert rate that the base held.
+    Slower,
+    /// It cannot be said: a step has no figure that counts, none could be judged, or the run is not
+    /// finished. Takes precedence.
+    Error,
+}
+
+impl Passage {
+    /// One word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Slower => "slower",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// Why a run cannot be judged at all.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GateError {
+    /// One system, or none.
+    #[error(
+        "run {run} has no candidate: one system alone is neither slower nor faster; measure a base and a candidate in one run with `rqps run --base SYSTEM --vs SYSTEM`"
+    )]
+    NoCandidate {
+        /// The run.
+        run: String,
+    },
+    /// No step to judge.
+    #[error("no step of run {run} is to be judged; --steps takes names or globs of {known}")]
+    NoStep {
+        /// The run.
+        run: String,
+        /// The steps that there are.
+        known: String,
+    },
+}
+
+/// A run that was judged.
+#[derive(Debug)]
+pub struct Gate<'a> {
+    /// The run.
+    pub analysis: &'a Analysis<'a>,
+    /// What was judged: what needs somebody first, the slowest before all, else in the run's order.
+    pub judged: Vec<Judged>,
+    /// Whether the run may be unfinished.
+    pub allow_unfinished: bool,
+}
+
+impl<'a> Gate<'a> {
+    /// Judges the steps that are chosen. Loads and warm-ups never are.
+    ///
+    /// # Errors
+    /// A run without a candidate, or of which no step is chosen.
+    pub fn of(
+        analysis: &'a Analysis<'a>,
+        allow_unfinished: bool,
+        is_chosen: impl Fn(&StepInfo) -> bool,
+    ) -> Result<Self, GateError> {
+        let run = analysis.run.id.clone();
+        let candidates: Vec<usize> = analysis.candidates().collect();
+        if candidates.is_empty() {
+            return Err(GateError::NoCandidate { run });
+        }
+        let compared = || analysis.steps.iter().enumerate().filter(|(_, s)| s.is_compared());
+        let mut judged = Vec::new();
+        for (step_idx, step) in compared().filter(|(_, s)| is_chosen(&s.step.info)) {
+            for &system_idx in &candidates {
+                let outcome = judge::judge(analysis, step, system_idx, allow_unfinished);
+                judged.push(Judged { step_idx, system_idx, outcome });
+            }
+        }
+        if judged.is_empty() {
+            let names: Vec<String> = compared().map(|(_, s)| s.step.info.name.clone()).collect();
+            let known = if names.is_empty() { "none".to_owned() } else { list_in_short(&names) };
+            return Err(GateError::NoStep { run, known });
+        }
+        let point = |j: &Judged| match &j.outcome {
+            Outcome::Slower => analysis.steps[j.step_idx].cells[j.system_idx].rqps.map(|r| r.point),
+            _ => None,
+        };
+        // Stable: all but the slower ones stay in the run's order.
+        judged.sort_by(|a, b| {
+            let of = |j: &Judged| (j.outcome.rank(), point(j).unwrap_or(0.0));
+            let ((a_rank, a_point), (b_rank, b_point)) = (of(a), of(b));
+            a_rank.cmp(&b_rank).then(a_point.total_cmp(&b_point))
+        });
+        Ok(Self { analysis, judged, allow_unfinished })
+    }
+
+    /// What the gate says as a whole. An error takes precedence: what has no figure may be slower, too.
+    #[must_use]
+    pub fn passage(&self) -> Passage {
+        if self.is_unfinished() || self.is_empty() || self.counts().errors > 0 {
+            Passage::Error
+        } else if self.counts().slower + self.counts().sla_failed > 0 {
+            Passage::Slower
+        } else {
+            Passage::Passed
+        }
+    }
+
+    /// Whether the run has not ended and had to.
+    #[must_use]
+    pub fn is_unfinished(&self) -> bool {
+        self.analysis.run.status != RunStatus::Finished && !self.allow_unfinished
+    }
+
+    /// Whether no step was reached or none makes a verdict.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.counts().not_reached + self.counts().not_judged == self.judged.len()
+    }
+
+    /// How many came out how.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for judged in &self.judged {
+            *match judged.outcome {
+                Outcome::Slower => &mut counts.slower,
+                Outcome::RateNotHeld => &mut counts.sla_failed,
+                Outcome::Error(_) => &mut counts.errors,
+                Outcome::Unclear(_) => &mut counts.unclear,
+                Outcome::NotJudged(_) => &mut counts.not_judged,
+                Outcome::NotReached(_) => &mut counts.not_reached,
+                Outcome::Faster => &mut counts.faster,
+                Outcome::Same => &mut counts.same,
+            } += 1;
+        }
+        counts
+    }
+
+    /// What was judged, with its step and the candidate's cell.
+    pub fn rows(&self) -> impl Iterator<Item = (&Judged, &StepAnalysis<'a>, &Cell)> {
+        self.judged.iter().map(|j| {
+            let step = &self.analysis.steps[j.step_idx];
+            (j, step, &step.cells[j.system_idx])
+        })
+    }
+}

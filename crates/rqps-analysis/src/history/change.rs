@@ -1,0 +1,102 @@
+//! Where a series changes its level.
+
+use rqps_model::Estimate;
+use rqps_stats::change_point::{self, Value};
+
+use super::{Method, Point, Series};
+
+/// Significance of a change: of series without one, so many have one found.
+pub const SIGNIFICANCE: f64 = 0.01;
+
+/// Orders that the permutation test tries: the smallest p-value is a tenth of the significance.
+const ORDERS: u32 = 999;
+
+/// Seed of these orders: a series gives the same changes every time.
+const SEED: u64 = 20_261_122;
+
+/// A change of level.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// Position of the first point of the new level.
+    pub at: usize,
+    /// New level / old level.
+    pub size: Estimate,
+    /// p-value, the search for its place included.
+    pub p: f64,
+    /// What differs between the points beside it and may be the cause as well, in words.
+    pub unlike: Option<String>,
+}
+
+/// Finds the changes of a series.
+pub(super) fn find(series: &mut Series) {
+    let floor = floor(series);
+    let values: Vec<Value> = series.points.iter().map(|p| value(series, p, floor)).collect();
+    let method = match series.method {
+        Method::Student => change_point::Method::Student,
+        Method::EDivisive => change_point::Method::Permutation { orders: ORDERS, seed: SEED },
+    };
+    let found = change_point::change_points(&values, method, SIGNIFICANCE).unwrap_or_default();
+    let mut changes = Vec::new();
+    for (nth, change) in found.iter().enumerate() {
+        let from = nth.checked_sub(1).map_or(0, |before| found[before].at);
+        let to = found.get(nth + 1).map_or(series.points.len(), |next| next.at);
+        let (old, new) = (&series.points[from..change.at], &series.points[change.at..to]);
+        let size = size(old, new, change.size.estimate);
+        let unlike = unlike(&series.points, change.at);
+        changes.push(Change { at: change.at, size, p: change.p, unlike });
+    }
+    series.changes = changes;
+}
+
+/// What stands for 0, which has no logarithm: a thousandth of the least value above it.
+fn floor(series: &Series) -> f64 {
+    let above = series.points.iter().map(|point| point.value.point).filter(|value| *value > 0.0);
+    let least = above.fold(f64::INFINITY, f64::min);
+    if least.is_finite() { least / 1000.0 } else { 1.0 }
+}
+
+/// The size of a change: 0 where nothing is done on the new level, infinite where nothing was on the old.
+fn size(old: &[Point], new: &[Point], found: Estimate) -> Estimate {
+    let is_nothing = |points: &[Point]| points.iter().all(|point| point.value.point == 0.0);
+    match (is_nothing(old), is_nothing(new)) {
+        (_, true) => Estimate { point: 0.0, interval: None, ..found },
+        (true, false) => Estimate { point: f64::INFINITY, interval: None, ..found },
+        (false, false) => found,
+    }
+}
+
+/// A point as the search takes it. Points of one run share the starts of their base.
+fn value(series: &Series, point: &Point, floor: f64) -> Value {
+    if point.is_base {
+        return Value::base();
+    }
+    let value = match point.uncertainty {
+        Some(uncertainty) => Value::known(point.value.point, uncertainty),
+        None => Value::alone(point.value.point.max(floor)),
+    };
+    let run = series.points.iter().position(|other| other.run_id == point.run_id);
+    run.map_or(value, |run| value.of_run(run))
+}
+
+/// How the conditions of the two points differ between which a change is. The base is 1 under any.
+fn unlike(points: &[Point], at: usize) -> Option<String> {
+    let (before, first) = (points.get(at.checked_sub(1)?)?, points.get(at)?);
+    if before.is_base || first.is_base {
+        return None;
+    }
+    before.surroundings.then(&first.surroundings)
+}
+
+/// Levels between changes: from, to (excluded) and geometric mean.
+#[must_use]
+pub fn levels(series: &Series) -> Vec<(usize, usize, f64)> {
+    let ends = series.changes.iter().map(|c| c.at).chain([series.points.len()]);
+    let mut from = 0;
+    let mut out = Vec::new();
+    for to in ends {
+        let logs: f64 = series.points[from..to].iter().map(|p| p.value.point.ln()).sum();
+        out.push((from, to, (logs / (to - from).max(1) as f64).exp()));
+        from = to;
+    }
+    out
+}

@@ -1,0 +1,168 @@
+//! The head of the page: per candidate the verdict in a sentence, its counts, its extremes.
+
+use maud::{Markup, html};
+
+use super::label::outside;
+use super::part::Part;
+use rqps_analysis::headline::{CAUSE, Counts, cpu_behind};
+use rqps_analysis::{Analysis, Headline, half_widths};
+use rqps_report::many;
+use rqps_report::warning;
+use rqps_text::number;
+use rqps_text::words::one_line;
+
+/// The severe warnings, before everything else.
+pub(super) fn warned(analysis: &Analysis<'_>) -> Part {
+    Part::new("warned", severe(analysis))
+}
+
+/// The verdicts.
+pub(super) fn part(analysis: &Analysis<'_>) -> Part {
+    Part::new("verdicts", render(analysis))
+}
+
+fn severe(analysis: &Analysis<'_>) -> Markup {
+    let severe = warning::sentences(analysis, analysis.warnings_by_weight().0);
+    html! {
+        @if !severe.is_empty() {
+            div.warning.severe role="alert" {
+                ul.sentences { @for warning in &severe { li { (outside(warning)) } } }
+            }
+        }
+    }
+}
+
+/// One block per candidate.
+fn render(analysis: &Analysis<'_>) -> Markup {
+    html! {
+        @if many::is_many(analysis) {
+            p.verdict { (one_line(&many::sentence(analysis))) }
+        } @else {
+            @for headline in &analysis.headlines { (block(analysis, headline)) }
+        }
+        (sure(analysis))
+        @let others = warning::sentences(analysis, analysis.warnings_by_weight().1);
+        @if !others.is_empty() {
+            div.warning role="note" {
+                strong { "Before reading any figure" }
+                ul.sentences { @for warning in &others { li { (outside(warning)) } } }
+            }
+        }
+        @if analysis.headlines.is_empty() {
+            p.verdict { "One system: there is nothing to compare it with." }
+        }
+    }
+}
+
+/// How sure it is, and that something was not measured.
+fn sure(analysis: &Analysis<'_>) -> Markup {
+    html! {
+        @for widths in warning::sentences(analysis, half_widths(analysis).as_slice()) {
+            p.hint { (outside(&widths)) " " a href="#method" { "How sure this is" } }
+        }
+        @if let Some((first, rest)) = warning::sentences(analysis, &analysis.not_measured).split_first() {
+            p.hint {
+                (outside(first)) " "
+                a href="#missing" {
+                    @if rest.is_empty() { "What was not measured" } @else { (rest.len()) " more" }
+                }
+            }
+        }
+    }
+}
+
+fn block(analysis: &Analysis<'_>, headline: &Headline) -> Markup {
+    let idx = headline.system_idx;
+    html! {
+        section.verdict-block aria-label={ "Verdict on " (one_line(analysis.label(idx))) } {
+            p.verdict { (one_line(&headline.sentence)) }
+            (bar(headline.counts))
+            dl.extremes {
+                @if let Some(median) = headline.median {
+                    div { dt { "Median rQPS" } dd { strong { (number::plain_ratio(median)) } } }
+                }
+                (extreme(analysis, headline.worst_idx, idx, "Largest loss"))
+                (extreme(analysis, headline.best_idx, idx, "Largest gain"))
+            }
+            @for detail in headline.details.iter().filter(|d| ["Unclear", "Over runs", "rQPS from", CAUSE].iter().any(|lead| d.starts_with(lead))) {
+                p.hint { (outside(detail)) }
+            }
+        }
+    }
+}
+
+fn extreme(analysis: &Analysis<'_>, step_idx: Option<usize>, idx: usize, what: &str) -> Markup {
+    let found = step_idx.and_then(|at| Some((at, analysis.steps.get(at)?)));
+    html! {
+        @if let Some((at, step)) = found {
+            @let cell = &step.cells[idx];
+            div {
+                dt { (what) }
+                dd {
+                    a href={ "#step-" (at) } { (outside(&step.title)) } " "
+                    @if let Some(ratio) = &cell.rqps {
+                        strong { (number::ratio(ratio)) } " "
+                        span.range { (super::label::interval(ratio)) }
+                    }
+                    @if let Some(cpu) = cpu_behind(cell) {
+                        br;
+                        "server CPU per " (step.step.info.figure.operation()) " "
+                        (number::ratio(cpu)) "×"
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What the parts of a bar are wide in: the style has a class for each of these shares, as the page's policy takes no
+/// style from an attribute.
+const SHARES: usize = 20;
+
+/// The class of a part: how many shares of all steps it is, at least one.
+fn share(n: usize, total: usize) -> String {
+    let shares = (n * SHARES + total / 2) / total.max(1);
+    format!("of{}", shares.clamp(1, SHARES))
+}
+
+/// The counts as a bar whose parts are as wide as their numbers; the words are in it.
+fn bar(counts: Counts) -> Markup {
+    let parts = [
+        (counts.slower, "slower", "▼"),
+        (counts.faster, "faster", "▲"),
+        (counts.same, "same", "="),
+        (counts.unclear, "unclear", "?"),
+        (counts.sla_failed, "SLA failed", "–"),
+        (counts.check_failed, "check failed", "–"),
+        (counts.rate_held, "rate held", "–"),
+        (counts.imported, "imported", "–"),
+        (counts.failed, "failed", "✕"),
+        (counts.missing, "not measured", "–"),
+    ];
+    html! {
+        ul.bar aria-label={ "Verdicts on " (number::count(counts.total(), "step")) } {
+            @for (n, what, sign) in parts.into_iter().filter(|(n, ..)| *n > 0) {
+                li class={ "part " (what.replace(' ', "-")) " " (share(n, counts.total())) } {
+                    span.sign aria-hidden="true" { (sign) } " " (n) " " (what)
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::STYLE;
+
+    #[test]
+    fn every_share_has_its_width_in_the_style() {
+        for n in 2..=SHARES {
+            let class = share(n, SHARES);
+            assert!(STYLE.contains(&format!(".bar .{class} {{ flex-grow: {n}; }}")), "{class}");
+        }
+        assert_eq!([share(1, 33), share(17, 33), share(33, 33)], ["of1", "of10", "of20"]);
+        // None is so small that it has no width.
+        assert_eq!(share(1, 5000), "of1");
+    }
+}

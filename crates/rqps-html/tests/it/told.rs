@@ -1,0 +1,91 @@
+//! Pages say what the other formats say: causes, verdicts, warnings, query plans.
+
+use rqps_analysis::Analysis;
+use rqps_fixtures::blocks::{self, around, reads};
+use rqps_fixtures::{causes, many, plans};
+use rqps_model::{Run, Transport};
+
+/// The page of a run at a bound of 5%.
+fn page(run: &Run) -> String {
+    rqps_html::render(&Analysis::of(run, 0.05))
+}
+
+#[test]
+fn causes_are_told() {
+    let run = causes::run();
+    let analysis = Analysis::of(&run, 0.05);
+    let page = rqps_html::render(&analysis).split_whitespace().collect::<Vec<_>>().join(" ");
+    let causes = analysis.steps.iter().filter_map(|step| step.cells[1].cause.as_ref());
+    let sentences: Vec<&str> = causes.map(|cause| cause.sentence.as_str()).collect();
+    assert_eq!(sentences.len(), 2);
+    assert!(sentences.iter().all(|sentence| page.contains(sentence)));
+    assert!(page.contains("New CPU overhead: server CPU per query rose to"));
+}
+
+#[test]
+fn ageing_is_told() {
+    assert!(page(&causes::ageing()).contains("id=\"ageing\""));
+}
+
+#[test]
+fn query_plans_that_differ_are_told() {
+    let page = page(&plans::run());
+    assert!(page.contains("<section id=\"plans\""), "no section of its own");
+    assert!(page.contains("<strong>differs: </strong>"), "not in the step");
+}
+
+#[test]
+fn steady_rates_and_too_few_responses_are_told() {
+    let mut run = blocks::run(&[vec![reads("point-query", &around(-0.1, 0.01, 12))]]);
+    assert!(page(&run).contains("<th scope=\"col\">Steady rate</th>"));
+    run.steps[0].systems[0].slices[3].response_times = rqps_fixtures::response_times(300);
+    let note = "a block has too few of them: 300 at the least, wanted for p99 (1000)";
+    assert!(page(&run).contains(note));
+}
+
+/// Eight percent slower with p of about 0.03: slower alone, and not among twenty.
+#[test]
+fn a_difference_that_falls_among_many_is_told() {
+    let mut steps = vec![reads("doubtful", &around(-0.08, 0.1, 12))];
+    steps.extend((0..19).map(|i| reads(&format!("calm-{i}"), &around(0.0, 0.01, 12))));
+    assert!(page(&blocks::run(&[steps])).contains("slower on its own (p 0.0"));
+}
+
+#[test]
+fn a_small_difference_beyond_chance_is_told() {
+    let steps = [("doubtful", -0.08, 0.1), ("strong", -0.3, 0.01)]
+        .map(|(name, middle, spread)| reads(name, &around(middle, spread, 12)));
+    let run = blocks::run(&[steps.into()]);
+    let page = rqps_html::render(&Analysis::of(&run, 0.2));
+    assert!(page.contains("slower beyond chance"));
+}
+
+/// What is severe stands above the title.
+#[test]
+fn what_is_severe_is_told_first() {
+    let mut run = rqps_fixtures::pair();
+    run.systems[1].spec.transport = Transport::Tls;
+    run.systems[1].session.insert("transport".to_owned(), "tls".to_owned());
+    run.systems[1].session.insert("tls".to_owned(), "TLSv1.3 TLS_AES_256_GCM_SHA384".to_owned());
+    let said = "Severe: The benchmark's sessions differ in";
+    let page = page(&run);
+    let (_, body) = page.split_once("<header>").unwrap();
+    let at = body.find(said).unwrap_or_else(|| panic!("not on the page: {}", &body[..400]));
+    assert!(at < body.find("<h1>").unwrap(), "it stands below the title");
+}
+
+#[test]
+fn steps_with_several_clients_are_told_apart() {
+    let mut run = rqps_fixtures::demo();
+    let mut more = run.steps.clone();
+    more.iter_mut().for_each(|step| step.clients = 16);
+    run.steps.extend(more);
+    let page = page(&run);
+    assert!(page.contains(">scan, 16 clients<") && page.contains(">scan, 1 client<"));
+}
+
+#[test]
+fn each_of_many_systems_has_a_row() {
+    let page = page(&many::of_systems(35));
+    assert_eq!(page.matches("<tr class=\"step\">").count(), 35);
+}

@@ -1,0 +1,119 @@
+//! The gate's answer in a sentence, and what keeps it from one.
+
+use crate::command;
+use rqps_analysis::Cell;
+use rqps_analysis::gate::{Gate, Outcome, Passage};
+use rqps_text::number::{count, exact_percent};
+use rqps_text::words::{list, one_line};
+
+/// The gate's answer in a sentence.
+#[must_use]
+pub fn sentence(gate: &Gate<'_>) -> String {
+    let main = if gate.passage() == Passage::Error {
+        format!("no judgement: {}", missing(gate).join("; "))
+    } else {
+        found(gate)
+    };
+    let counts = gate.counts();
+    let others = [
+        (counts.unclear, "unclear"),
+        (counts.not_judged, "not judged"),
+        (counts.faster, "faster"),
+        (counts.same, "the same"),
+        (counts.not_reached, "not reached"),
+    ];
+    let others = others.iter().filter(|(n, _)| *n > 0);
+    let others: Vec<String> = others.map(|(n, words)| format!("{n} {words}")).collect();
+    let others = if others.is_empty() { String::new() } else { format!(" ({})", list(&others)) };
+    format!("{main}{others}.")
+}
+
+/// What was found slower, and what did not hold its insert rate: that is no slowdown of so much.
+fn found(gate: &Gate<'_>) -> String {
+    let analysis = gate.analysis;
+    let who = match analysis.candidates().next() {
+        Some(idx) if noun(gate) == "step" => one_line(analysis.label(idx)),
+        _ => "a candidate".to_owned(),
+    };
+    let (base, bound) = (one_line(analysis.base_label()), exact_percent(analysis.bound));
+    let of = count(gate.judged.len(), noun(gate));
+    let mut said = Vec::new();
+    let (slower, short) = (gate.counts().slower, gate.counts().sla_failed);
+    if slower > 0 || short == 0 {
+        let on = if slower == 0 { "none".to_owned() } else { slower.to_string() };
+        said.push(format!("was found slower than {base} by {bound} or more on {on} of {of}"));
+    }
+    if short > 0 {
+        said.push(format!("did not hold an insert rate that {base} held on {short} of {of}"));
+    }
+    format!("{who} {}", said.join(", and "))
+}
+
+/// What keeps the gate from a judgement, and what was found all the same.
+fn missing(gate: &Gate<'_>) -> Vec<String> {
+    let steps = |n: usize| count(n, noun(gate));
+    let (errors, all) = (gate.counts().errors, gate.judged.len());
+    let said = [
+        (errors > 0, format!("{errors} of {} without a figure that counts", steps(all))),
+        (gate.is_empty(), format!("none of {} could be judged", steps(all))),
+        (gate.is_unfinished(), "the run is unfinished".to_owned()),
+        (gate.counts().slower > 0, format!("{} slower", steps(gate.counts().slower))),
+        (
+            gate.counts().sla_failed > 0,
+            format!("{} failed their SLA", steps(gate.counts().sla_failed)),
+        ),
+    ];
+    said.into_iter().filter(|(is_so, _)| *is_so).map(|(_, text)| text).collect()
+}
+
+/// What keeps the gate from a judgement, a sentence each: for standard error.
+#[must_use]
+pub fn errors(gate: &Gate<'_>) -> Vec<String> {
+    let of_steps = gate.judged.iter().filter_map(|one| match &one.outcome {
+        Outcome::Error(reason) => {
+            Some(format!("{}: {reason}", gate.analysis.steps[one.step_idx].title))
+        }
+        _ => None,
+    });
+    let of_run = run_errors(gate).into_iter().map(|(_, text)| text);
+    of_run.chain(of_steps).collect()
+}
+
+/// Those that are about no step: what should have been, and what is.
+pub(super) fn run_errors(gate: &Gate<'_>) -> Vec<(&'static str, String)> {
+    let run = gate.analysis.run;
+    let mut out = Vec::new();
+    if gate.is_unfinished() {
+        let text = format!(
+            "run {} is not finished ({}): type its command again to go on with it ({}), or judge \
+             what there is with --allow-unfinished",
+            run.id,
+            run.status,
+            one_line(&command::line(&run.command_line))
+        );
+        out.push(("the run is finished", text));
+    }
+    if gate.is_empty() {
+        let why = gate.judged.iter().find_map(|one| match &one.outcome {
+            Outcome::NotJudged(reason) => Some(reason),
+            _ => None,
+        });
+        let text = match why {
+            Some(reason) => format!("no step of run {} can be judged: {reason}", run.id),
+            None => format!("no step of run {} was reached", run.id),
+        };
+        out.push(("a step is judged", text));
+    }
+    out
+}
+
+/// What is counted: of several candidates each has every step.
+pub(super) fn noun(gate: &Gate<'_>) -> &'static str {
+    if gate.analysis.candidates().nth(1).is_some() { "comparison" } else { "step" }
+}
+
+/// What would settle an unclear verdict, in words; `None` where that cannot be told.
+pub(super) fn to_settle(cell: &Cell) -> Option<String> {
+    // The chance is that of the projection: rqps_stats::precision.
+    cell.settle().map(|settle| format!("{} would settle it with a chance of 80%", settle.words()))
+}
