@@ -70,7 +70,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
         Some(path) => path.clone(),
         None => build_rqps(root)?,
     };
-    // In turns, so that a change of the host meets all of them.
+    // Trials alternate, so that a change of the host meets all of them.
     for wanted in 1..=options.trials {
         for trial in &trials {
             let there = judged(options, trial)?.len();

@@ -84,7 +84,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
         .collect::<Result<Vec<_>>>()?
         .try_into()
         .map_err(|_| anyhow::anyhow!("two schedules have two lengths"))?;
-    // In turns, so that what is broken everywhere is seen early.
+    // Faults alternate, so that what is broken everywhere is seen early.
     for nth in 0..options.trials {
         for &fault in &faults {
             if table::read(&options.results)?.iter().any(|row| row.is_of(fault, nth)) {

@@ -34,12 +34,12 @@ cargo xtask TASK
   tidy            checks what a machine can check of the house style: crate arrows, file lengths,
                   headers, crates named in ARCHITECTURE.md
   bench-client    client CPU per query of sysbench, rqps and a minimal loop, on MariaDB and PostgreSQL
-                  [--seconds N] length of each turn, 5 when absent; [--rounds N] rounds, 3 when absent
+                  [--seconds N] length of each slice, 5 when absent; [--rounds N] rounds, 3 when absent
   bench-insert    client CPU per inserted row and per query of the Insert Benchmark, on MariaDB and
                   PostgreSQL; [--rounds N] rounds, 3 when absent
   bench-sysbench  client CPU per query of `rqps sysbench` and of the real sysbench on each of its scripts;
                   fails when a ratio is not shown to be below its bound; twenty minutes
-                  [--seconds N] length of each turn, [--rounds N] rounds, in place of the usual ones;
+                  [--seconds N] length of each slice, [--rounds N] rounds, in place of the usual ones;
                   [--only NAME,NAME]; [--rqps PATH] a binary in place of one that is built;
                   [--servers DBMS@VERSION,...], mariadb@10.11.5,postgres@17.4 when absent
   bench-serve     how long the pages of `rqps serve` take with 200 runs; fails when the list takes 100 ms
@@ -127,7 +127,7 @@ fn bench_sysbench(args: &[String]) -> Result<()> {
     let seconds = number(args, "--seconds", 0)?;
     let rounds = usize::try_from(number(args, "--rounds", 0)?)?;
     let options = bench_sysbench::Options {
-        turn: (seconds > 0).then(|| std::time::Duration::from_secs(seconds)),
+        slice: (seconds > 0).then(|| std::time::Duration::from_secs(seconds)),
         rounds: (rounds > 0).then_some(rounds),
         only: only.split(',').filter(|n| !n.is_empty()).map(str::to_owned).collect(),
         rqps: value(args, "--rqps").map(PathBuf::from),
@@ -168,7 +168,7 @@ fn run(args: &[String]) -> Result<()> {
         }
         Some("bench-client") => {
             let options = bench_client::Options {
-                turn: std::time::Duration::from_secs(number(args, "--seconds", 5)?),
+                slice: std::time::Duration::from_secs(number(args, "--seconds", 5)?),
                 rounds: usize::try_from(number(args, "--rounds", 3)?)?,
             };
             bench_client::run(&root()?, options)

@@ -173,7 +173,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
         Some(path) => path.clone(),
         None => build_rqps(root)?,
     };
-    // In turns, so that a change of the host meets both servers.
+    // Servers alternate, so that a change of the host meets both.
     let per_server = options.pairs.div_ceil(SERVERS.len());
     loop {
         let mut is_done = true;

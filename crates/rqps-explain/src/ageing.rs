@@ -2,8 +2,8 @@
 //! itself and apart from how systems differ.
 //!
 //! A step and its twin, whose name ends in `.pre`, were measured at two times. What the host did
-//! between them is in the ratio of one system; in the ratio of two systems' ratios, which were measured
-//! in turns both times, it cancels.
+//! between them is in the ratio of one system. It cancels in the ratio of two systems' ratios where the
+//! systems were interleaved both times.
 
 use rqps_model::{Estimate, Slice};
 use rqps_stats::paired::log_ratios;
@@ -90,7 +90,7 @@ fn ratio_over_starts(before: &Figures, after: &Figures) -> Option<Estimate> {
     over_starts(before, after, |b, a| ratio_test(b, a).map(|tested| tested.estimate))
 }
 
-/// The ratio of ageings. In turns it is that of the blocks' rQPS after and before.
+/// The ratio of ageings. For interleaved systems it is the ratio of the blocks' rQPS after and before.
 fn relative(own: Twins<'_>, base: Twins<'_>, is_interleaved: bool) -> Option<Estimate> {
     let before = logs_of_partners(own.before, base.before);
     let after = logs_of_partners(own.after, base.after);
@@ -102,8 +102,8 @@ fn relative(own: Twins<'_>, base: Twins<'_>, is_interleaved: bool) -> Option<Est
     Some(quotient(&own, &base))
 }
 
-/// Per start of the servers the log ratios of blocks that were measured in turns: those with one index
-/// that began at one moment. A block whose partner is missing says nothing.
+/// Per start of the servers the log ratios of interleaved blocks: those with one index that began at one
+/// moment. A block whose partner is missing says nothing.
 fn logs_of_partners(own: &[Slice], base: &[Slice]) -> Option<Figures> {
     let of_start = |own: &[Slice]| -> Option<(u32, Vec<f64>)> {
         let start = own[0].start;

@@ -231,8 +231,8 @@ impl Parts {
         Some(Self { total_us, values_us, kernel_us: per(served) * kernel })
     }
 
-    /// The time per operation as far as the systems can make it differ: in turns others take CPU from both
-    /// sides alike, in proportion to what they use of it, and so that part is left out.
+    /// The time per operation as far as the systems can make it differ. Other processes take CPU from
+    /// interleaved systems alike, in proportion to what these use: that part is excluded.
     #[must_use]
     pub fn own_us(&self, is_interleaved: bool) -> f64 {
         if is_interleaved { self.total_us - self.get(Part::Taken) } else { self.total_us }

@@ -160,7 +160,8 @@ fn of_storage(split: &Split, finding: &Finding, whole_us: f64, op: &str) -> Vec<
     [format!("waiting {waiting} of {whole} per {op}")].into_iter().chain(kernel).collect()
 }
 
-/// The change of the time per operation that is explained: in turns without what others took.
+/// The change of the time per operation that is explained: for interleaved systems without the CPU that
+/// others took.
 fn own_change(question: &Question<'_>, split: &Split) -> f64 {
     let sides = question.sides;
     let own = Change::of(sides, &split.weights, |slice| split.own_us(sides, slice));

@@ -8,7 +8,7 @@ use crate::slice::{Slice, per_second};
 pub struct Block {
     /// Its number, from 0.
     pub idx: u32,
-    /// Rounds in it; 0 where systems do not take turns.
+    /// Rounds in it; 0 where systems are not interleaved.
     pub n_rounds: u32,
     /// Wall-clock start, milliseconds since 1970.
     pub start_unix_ms: i64,

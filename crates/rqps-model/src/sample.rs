@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(sum.storage.unwrap().reads, 3);
         assert_eq!(usage(1).plus(&Usage { server: None, ..usage(1) }).server, None);
         assert_eq!(sum.waits.served_cpu_ns, Some(3));
-        // What the kernel does not tell of one turn is not told of the sum.
+        // What the kernel does not tell of one slice is not told of the sum.
         let unknown = Usage { waits: Waits::default(), ..usage(1) };
         assert_eq!(usage(1).plus(&unknown).waits, Waits::default());
     }

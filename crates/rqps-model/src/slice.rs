@@ -130,7 +130,7 @@ impl Stream {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Slice {
     /// Which repetition of the step on this system, from 0 on each start of the servers; blocks of the
-    /// same start and idx on several systems were measured in turns.
+    /// same start and idx on several systems were interleaved.
     pub idx: u32,
     /// On which start of the servers it was measured, from 0: that of its step, which it gets when the
     /// steps of several starts are joined ([`crate::starts`]). Not stored.
@@ -175,7 +175,7 @@ pub struct Slice {
     /// What other clients did meanwhile.
     #[serde(default)]
     pub streams: Vec<Stream>,
-    /// Operations of the whole time of a block, those that ran in each turn before counting began
+    /// Operations of the whole time of a block, those that ran in each slice before counting began
     /// included: what [`Slice::counters`] and the parts of [`Slice::usage`] that are of its whole time
     /// are of. Absent where they are those that were counted.
     #[serde(default)]

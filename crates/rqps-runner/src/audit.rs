@@ -186,8 +186,8 @@ fn tell_or_refuse(
     Ok(())
 }
 
-/// What is said of a system that could not be asked in advance: its turn may go better. Where nothing is
-/// measured that was not judged, that is the end.
+/// The warning about a system that could not be asked in advance: its own start may succeed. A strict
+/// audit measures nothing that it has not judged, and ends here.
 fn unasked(rule: AuditRule, label: &str, error: anyhow::Error) -> Result<WarningKind> {
     if rule == AuditRule::Strict {
         return Err(error.context(format!(

@@ -92,8 +92,8 @@ pub enum Event<'a> {
         /// Queries per second so far.
         qps: f64,
     },
-    /// Systems take turns in a block.
-    InTurns {
+    /// A block of interleaved systems is under way.
+    Interleaved {
         /// The block's number from 0.
         block: u32,
         /// Rounds of it so far, the one under way included.

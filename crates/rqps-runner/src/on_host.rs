@@ -36,7 +36,7 @@ pub fn on_this_host(
         let as_it_began = if environment.anew { None } else { begun_with(&plan, store)? };
         let found = plan.calibration.as_ref().map(|found| found.slice_ms);
         if let Some(slice_ms) = as_it_began.or(found) {
-            plan = with_turns_of(plan, slice_ms);
+            plan = with_slices_of(plan, slice_ms);
         }
     }
     let is_auto = plan.placement == Placement::Auto || (plan.slice_is_auto && is_interleaved);
@@ -52,10 +52,10 @@ pub fn on_this_host(
     Ok((plan, told))
 }
 
-/// The length of a turn that the latest unfinished run of the plan began with.
+/// The length of a slice that the latest unfinished run of the plan began with.
 fn begun_with(plan: &Plan, store: &Store) -> Result<Option<u32>> {
     let is_of = |slice_ms: u32, text: &str| {
-        let carried_out = Plan { slice_is_auto: false, ..with_turns_of(plan.clone(), slice_ms) };
+        let carried_out = Plan { slice_is_auto: false, ..with_slices_of(plan.clone(), slice_ms) };
         carried_out.to_toml() == text
     };
     Ok(store.list_unfinished()?.into_iter().find_map(|run| match run.schedule {
@@ -64,7 +64,7 @@ fn begun_with(plan: &Plan, store: &Store) -> Result<Option<u32>> {
     }))
 }
 
-fn with_turns_of(mut plan: Plan, length_ms: u32) -> Plan {
+fn with_slices_of(mut plan: Plan, length_ms: u32) -> Plan {
     if let Schedule::Interleaved { slice_ms, .. } = &mut plan.schedule {
         *slice_ms = length_ms;
     }

@@ -73,11 +73,11 @@ pub struct Plan {
     pub placement: Placement,
     /// On how many starts of the servers everything is measured.
     pub starts: u32,
-    /// Whether the length of a turn is the best that a calibration found, where there is one.
+    /// Whether the length of a slice is the best that a calibration found, where there is one.
     pub slice_is_auto: bool,
     /// What is known of this host's noise, once that was looked up: it decides what is `auto`.
     pub calibration: Option<Calibration>,
-    /// Whether the systems were to take turns and do not fit into memory together.
+    /// Whether the systems were to be interleaved and do not fit into memory together.
     pub is_by_restart: bool,
     /// Seed, where the user set one.
     pub seed: Option<u64>,

@@ -1,4 +1,4 @@
-//! Servers that wait for their turn stand still: SIGSTOP to a whole process tree, SIGCONT on every
+//! Servers that wait for their slice are stopped: SIGSTOP to a whole process tree, SIGCONT on every
 //! way out.
 //!
 //! Who stops servers also runs a [`crate::Watchdog`]: when rqps itself is killed, nobody else would

@@ -88,7 +88,7 @@ pub fn levels(windows: &Windows) -> Option<Levels> {
     }
     let mut random = Random::new(windows.counts.len() as u64);
     let every = windows.counts.len().div_ceil(MAX_WINDOWS);
-    // One of each group is drawn: a fixed step could meet the same place of every turn.
+    // One of each group is drawn: a fixed step could meet the same place of every slice.
     let drawn: Vec<u32> = match every {
         1 => windows.counts.clone(),
         _ => windows.counts.chunks(every).map(|c| c[random.position(c.len())]).collect(),

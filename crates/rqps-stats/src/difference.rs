@@ -2,7 +2,7 @@
 //! how many microseconds more an operation takes, and not only how many times as long.
 //!
 //! The method is that of the logarithms of ratios, which are differences, too: of blocks that were
-//! measured in turns the mean of their differences ([`crate::interval::skew_adjusted`]), over several
+//! interleaved the mean of their differences ([`crate::interval::skew_adjusted`]), over several
 //! starts of the servers that of the starts ([`crate::starts`]); of two samples Welch's t
 //! ([`crate::ratio`]).
 

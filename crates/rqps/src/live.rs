@@ -79,8 +79,8 @@ impl<'s> Teller<'s> {
                     _ => None,
                 });
                 match slice {
-                    // A load of several systems' indexes has no queries; a turn of one that is long
-                    // tells of itself within a block.
+                    // Loads of several systems' indexes have no queries; a long slice of one of them
+                    // is told within a block.
                     Some(_) if step.block == *slice => {}
                     Some(_) => (step.block, step.n_rounds) = (*slice, 0),
                     None if step.block.is_none() => "warm-up".clone_into(&mut self.live.doing),
@@ -98,7 +98,7 @@ impl<'s> Teller<'s> {
                 }
                 return false;
             }
-            Event::InTurns { block, n_rounds, rates } => {
+            Event::Interleaved { block, n_rounds, rates } => {
                 let Some(step) = &mut self.live.step else { return false };
                 (step.block, step.n_rounds) = (Some(*block), *n_rounds);
                 let rate = |rate: &rqps_runner::Rate| LiveRate {
@@ -302,7 +302,7 @@ mod tests {
         teller.tell(&started(&label, &[0, 1], false));
         let rate = |system| rqps_runner::Rate { system, elapsed: Duration::ZERO, per_s: 7.5 };
         teller.written = None;
-        teller.tell(&Event::InTurns { block: 3, n_rounds: 9, rates: &[rate(0), rate(1)] });
+        teller.tell(&Event::Interleaved { block: 3, n_rounds: 9, rates: &[rate(0), rate(1)] });
         let live = read().unwrap();
         assert_eq!((live.guessed.planned_ms, live.timed), (10_000, Spent::default()));
         assert_eq!((live.left_timed_ms, live.left_guessed_ms), (30_000, 20_000));

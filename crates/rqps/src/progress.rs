@@ -152,9 +152,9 @@ impl Live {
                     elapsed.as_secs_f64()
                 ));
             }
-            Event::InTurns { block, rates, .. } => {
+            Event::Interleaved { block, rates, .. } => {
                 let elapsed = rates.iter().map(|rate| rate.elapsed).max().unwrap_or_default();
-                // In the order of the plan, whatever the order of the turns.
+                // In the order of the plan, whatever the order of the slices.
                 let by_system: BTreeMap<usize, f64> =
                     rates.iter().map(|rate| (rate.system, rate.per_s)).collect();
                 let rates: Vec<String> = by_system.values().map(|r| format!("{r:.0}")).collect();

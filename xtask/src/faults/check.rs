@@ -139,7 +139,7 @@ pub(super) fn complete(
                     let tells = fault.told_by().is_some_and(|word| reason.contains(word));
                     checks.hold(tells, || format!("{name} on {label} failed: {reason}"));
                 }
-                // Systems in turns have as many blocks as their time takes.
+                // Interleaved systems have as many blocks as their time takes.
                 StepOutcome::Done => checks.hold(state.slices.len() >= wanted, || {
                     format!("{name} on {label} has {} slices", state.slices.len())
                 }),

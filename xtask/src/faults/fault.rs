@@ -87,9 +87,9 @@ impl Fault {
         )
     }
 
-    /// Whether it can pass unnoticed: a server that is stopped goes on when its next turn comes, or when it is to
-    /// stop for good; one whose last clients have come refuses nobody. A disk that is full ends the run, or a
-    /// step of a server that waits for room.
+    /// Whether it can pass unnoticed. A stopped server continues at its next slice, or when it is to stop
+    /// for good. A server whose last clients have come refuses nobody. A full disk ends the run, or a step
+    /// of a server that waits for room.
     pub(super) fn may_be_unfelt(self) -> bool {
         matches!(self, Self::ServerStop | Self::SocketGone | Self::ServerHang | Self::DiskFull)
     }

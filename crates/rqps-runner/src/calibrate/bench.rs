@@ -183,7 +183,7 @@ impl<'a> Bench<'a> {
         super::seed(self.plan, self.environment, self.n_measured)
     }
 
-    /// Both sides in turns of `slice_ms`.
+    /// Both sides interleaved, in slices of `slice_ms`.
     pub(super) fn interleaved(
         &mut self,
         step: &str,

@@ -81,7 +81,7 @@ impl Blocks<'_, '_> {
         let mut done = done;
         let mut heartbeat = Heartbeat::start();
         while !self.cut.is_over(done) {
-            let turns_so_far = self.waiting.turns_so_far();
+            let slices_so_far = self.waiting.slices_so_far();
             heartbeat.begin();
             let id = BlockId {
                 idx: done.n_blocks,
@@ -96,7 +96,7 @@ impl Blocks<'_, '_> {
             };
             match verdict {
                 Verdict::Again(seconds) => {
-                    self.waiting.put_back(turns_so_far);
+                    self.waiting.put_back(slices_so_far);
                     let told = heartbeat::told(&self.planned.info.name, seconds);
                     observer.tell(Event::Note(&told));
                     continue;
@@ -171,7 +171,7 @@ impl Blocks<'_, '_> {
                 if shown.is_due() {
                     let rates = shown.rates(self.lanes.iter().zip(&parts).map(|(l, p)| l.shown(p)));
                     let n_rounds = n_rounds + 1;
-                    observer.tell(Event::InTurns { block: id.idx, n_rounds, rates: &rates });
+                    observer.tell(Event::Interleaved { block: id.idx, n_rounds, rates: &rates });
                 }
             }
             n_rounds += 1;

@@ -13,7 +13,7 @@ use crate::plan::steps::PlannedStep;
 /// Blocks of a step that has no ratio: an interval of each figure is all that can come of it.
 const BLOCKS_ALONE: u32 = 8;
 
-/// Refuses a `precision` that a step has too few blocks for: each takes a turn at least, and no width is
+/// Refuses a `precision` that a step has too few blocks for: each takes a slice at least, and no width is
 /// believed before the twelfth.
 ///
 /// # Errors

@@ -92,7 +92,7 @@ fn last_slice(run: &Run) -> Option<LastSlice> {
         let systems = step.systems.iter().zip(&run.systems);
         systems.map(move |(state, system)| (step, &system.spec.label, state))
     });
-    // A block lasts while its systems take turns, each with its own part of the time.
+    // The slices of all systems are in a block's time, each with its own part.
     let end = |step: &RunStep, slice: &Slice| {
         let is_same = |other: &&Slice| other.idx == slice.idx && other.n_rounds.is_some();
         let of_all = step.systems.iter().flat_map(|state| &state.slices).filter(is_same);

@@ -159,7 +159,7 @@ pub struct SecondsFile {
 pub struct ScheduleFile {
     /// `interleaved` or `sequential`; when absent, interleaved for several systems that rqps runs.
     pub mode: Option<String>,
-    /// Length of a turn in an interleaved schedule: `20ms`; `auto` for the best that a calibration found.
+    /// Length of a slice in an interleaved schedule: `20ms`; `auto` for the best that a calibration found.
     pub slice: Option<String>,
     /// Slices per step and system; interleaved, the time of so many slices.
     pub slices: Option<u32>,

@@ -10,7 +10,7 @@ use rqps_store::outline::{Brief, Outline, OutlineStep};
 use super::view::Parts;
 use super::watcher::Seen;
 
-/// A step of two systems in turns that is under way.
+/// A step of two interleaved systems that is under way.
 fn seen((name, family, kind): (&str, &str, StepKind), blocks: [Vec<Block>; 2]) -> Seen {
     let brief = Brief {
         id: "r1".to_owned(),

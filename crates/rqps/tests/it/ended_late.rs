@@ -6,8 +6,8 @@ use rqps_store::{RunRef, Store};
 
 use crate::bench::Bench;
 
-/// Two systems in turns until the ratio is known within a half, which is after the fewest blocks that a
-/// ratio takes.
+/// Two interleaved systems until the ratio is known within a half, which is after the fewest blocks
+/// that a ratio takes.
 const PRECISE: &str = "[[system]]\ndbms = 'null'\n[[system]]\ndbms = 'null'\nlabel = 'again'\n\
                        [[suite]]\nrows = 1000\nclients = [1]\nsteps = ['point-query']\n\
                        [suite.seconds]\nread = 0.1\nwarm_up = 0.01\nfixed_at_most = 0.01\n\

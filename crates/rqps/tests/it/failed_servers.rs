@@ -265,7 +265,7 @@ fn a_server_that_does_not_start_at_first_is_left_out_and_measured_alone_later() 
         assert_eq!(found, ["done", "pending", "done"], "{}", run["steps"][step]);
     }
     bench.assert_tidy(&id);
-    // There is nobody left to take turns with.
+    // No system remains to interleave with.
     fs::rename(&away, &initdb).unwrap();
     let said = bench.run(&["run", "plan.toml", "--no-html"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);

@@ -29,7 +29,7 @@ fn a_panic_leaves_nothing_stopped_or_running() {
         let id = RefCell::new(String::new());
         let mut listen = |event: Event<'_>| match event {
             Event::RunStarted { run, .. } => run.clone_into(&mut id.borrow_mut()),
-            Event::InTurns { block: 1.., .. } => {
+            Event::Interleaved { block: 1.., .. } => {
                 let all = servers(&bench, &id.borrow());
                 let n_stopped = all.iter().filter(|(_, is_stopped)| *is_stopped).count();
                 // One that waits for storage stands still a moment later: the next look will do.

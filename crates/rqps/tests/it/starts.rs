@@ -56,8 +56,8 @@ fn order(step: &Value) -> Vec<usize> {
     starts.into_iter().map(|(_, idx)| idx).collect()
 }
 
-/// Two starts in turns; each step is long enough to be met.
-const IN_TURNS: &str = "
+/// Two starts of interleaved systems; each step is long enough to be met.
+const INTERLEAVED: &str = "
     [[system]]
     dbms = 'null'
     [[system]]
@@ -76,9 +76,9 @@ const IN_TURNS: &str = "
 ";
 
 #[test]
-fn a_run_in_turns_killed_on_its_second_start_goes_on_there() {
+fn an_interleaved_run_killed_on_its_second_start_resumes_there() {
     let bench = Bench::new();
-    bench.write("plan.toml", IN_TURNS);
+    bench.write("plan.toml", INTERLEAVED);
     let mut running = bench.spawn(&["run", "plan.toml"]);
     let id = running.run_id();
     running.await_line("start 2 of 2 of the servers");

@@ -1,4 +1,4 @@
-//! perf while it counts events of the CPU: begun before the turns, ended with them.
+//! perf while it counts events of the CPU: begun before the slices, ended with them.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -165,7 +165,7 @@ impl Recording {
         self.recorder.as_mut().map_or(Ok(()), |(recorder, _)| recorder.disable())
     }
 
-    /// perf counts no more: what the servers do when all go on is of no turn.
+    /// perf counts no more: what the servers do when all run belongs to no slice.
     pub(super) fn stop_counting(&mut self) {
         self.counting.iter_mut().for_each(Counting::stop);
     }
