@@ -157,7 +157,7 @@ pub(crate) fn sandbox_with(
         interrupt: Arc::new(AtomicBool::new(false)),
         command_line: ["cargo", "xtask", task].map(str::to_owned).to_vec(),
         rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
-        anew: true,
+        new_run: true,
         allow_settings: false,
         trial: rqps_server::Trial::default(),
         templates: None,

@@ -2,7 +2,7 @@
 //! make of it, as a confusion matrix.
 //!
 //! Runs of rqps's own binary, kept in a results directory: what was measured counts, and the same call
-//! goes on until there are enough trials. Judged is the cause that the report gives, whatever rules and
+//! resumes until there are enough trials. Judged is the cause that the report gives, whatever rules and
 //! evidence it rests on.
 
 mod hog;

@@ -2,7 +2,7 @@
 //! whether anything was lost, left behind or not told.
 //!
 //! Every trial has a directory of its own below the results directory, which stays when something was
-//! wrong with it. A line per trial is kept, and the same call goes on until there are enough of each.
+//! wrong with it. A line per trial is kept, and the same call resumes until there are enough of each.
 
 mod check;
 mod fault;
@@ -91,7 +91,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
                 continue;
             }
             if let Some(reason) = fault.cannot() {
-                eprintln!("faults: {} is left out: {reason}", fault.name());
+                eprintln!("faults: {} is skipped: {reason}", fault.name());
                 continue;
             }
             let mut draws = 0;

@@ -7,7 +7,7 @@
 //! of one run share their servers, and so are not independent.
 //!
 //! Runs of rqps's own binary, kept in a results directory: what was measured counts, and the same call
-//! goes on until there are enough step pairs. The rules are those of every run, with a practical bound
+//! resumes until there are enough step pairs. The rules are those of every run, with a practical bound
 //! of 2.5%: with that of 5%, which users get, a slowdown of 5% is found to be large enough in half of the
 //! cases, however well it is measured. What is slower or faster beyond chance, be it by less than the bound,
 //! is counted as well: it is all that a slowdown of 2% can be.

@@ -264,7 +264,7 @@ pub fn stalled(slice: &Slice, basis: Basis) -> Option<f64> {
 
 /// CPU of processes that have no part in the run, in user mode, and of the hypervisor over all CPU time
 /// of the host in a slice, from 0 to 1; `None` where the server's processes are not known. What the
-/// kernel does is left out: its threads work for the server as well.
+/// kernel does is excluded: its threads work for the server as well.
 #[must_use]
 pub fn others_in_user_mode(slice: &Slice) -> Option<f64> {
     let (host, server) = (&slice.usage.host, slice.usage.server?);

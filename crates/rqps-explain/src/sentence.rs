@@ -201,13 +201,13 @@ fn cpu_words(split: &Split, parts: &[Part]) -> &'static str {
     }
 }
 
-/// Whether the CPU that is told is that of the threads that serve the figure's clients. Else it is that of all
+/// Whether the CPU that is told is that of the threads that serve the measured clients. Else it is that of all
 /// of the server's, as the reports' tables have it.
 fn is_of_serving(split: &Split, parts: &[Part]) -> bool {
     split.others_beside || is_told_apart(split, parts)
 }
 
-/// The server's CPU per operation; of the threads that serve the figure's clients, where others work
+/// The server's CPU per operation; of the threads that serve the measured clients, where others work
 /// beside them, and where those are told apart.
 fn server_cpu<'a>(split: &'a Split, parts: &[Part]) -> Option<&'a Change> {
     if is_of_serving(split, parts) {

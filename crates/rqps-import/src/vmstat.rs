@@ -145,7 +145,7 @@ impl Reader {
         }
         // A line that was cut off or has values without a blank between them is no sample.
         if !columns.fit(words) {
-            self.leave_out(idx, Why::Fields { n_fields: words.len(), n_heads: columns.n });
+            self.exclude(idx, Why::Fields { n_fields: words.len(), n_heads: columns.n });
             return Ok(());
         }
         let value = |head: &str, at: usize| {
@@ -165,7 +165,7 @@ impl Reader {
             pct += at.map_or(Ok(0.0), |at| value(head, at))?;
         }
         if !columns.is_all_cpu(pct) {
-            self.leave_out(idx, Why::CpuSum { pct });
+            self.exclude(idx, Why::CpuSum { pct });
             return Ok(());
         }
         self.switches += switches;
@@ -176,7 +176,7 @@ impl Reader {
 }
 
 impl Reader {
-    fn leave_out(&mut self, first_idx: usize, why: Why) {
+    fn exclude(&mut self, first_idx: usize, why: Why) {
         self.unfit.get_or_insert(Unfit { first_idx, n_lines: 0, why }).n_lines += 1;
     }
 }

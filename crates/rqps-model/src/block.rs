@@ -14,7 +14,7 @@ pub struct Block {
     pub start_unix_ms: i64,
     /// Measured time, nanoseconds.
     pub duration_ns: u64,
-    /// What the step's figure counts.
+    /// What the step's rate counts.
     pub n_operations: u64,
     /// Operations per second that an imported file states in place of the counts.
     pub stated: Option<f64>,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ErrorCount, Role, Sample, Stated, Usage, WarningKind};
 
-/// Operations counted in windows of equal length; the last, incomplete window is left out.
+/// Operations counted in windows of equal length; the last, incomplete window is excluded.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Windows {
     /// Length of a window, nanoseconds.
@@ -80,7 +80,7 @@ impl Lateness {
     }
 }
 
-/// What the clients of one kind did beside those whose work is the slice's figure: inserts and deletes
+/// What the clients of one kind did beside those whose work the slice counts: inserts and deletes
 /// while others query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stream {
@@ -126,7 +126,7 @@ impl Stream {
 }
 
 /// One uninterrupted measurement; in an interleaved run a block: the sum over the short slices of
-/// some rounds, with the time in between left out of everything.
+/// some rounds. The time in between counts for nothing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Slice {
     /// Which repetition of the step on this system, from 0 on each start of the servers; blocks of the
@@ -148,7 +148,7 @@ pub struct Slice {
     pub n_events: u64,
     /// Statements answered.
     pub n_queries: u64,
-    /// What the step's figure counts.
+    /// What the step's rate counts.
     pub n_operations: u64,
     /// Rows received.
     pub n_rows: u64,
@@ -190,7 +190,7 @@ pub struct Slice {
 }
 
 impl Slice {
-    /// Operations per second: the slice's figure.
+    /// Operations per second: the slice's rate.
     #[must_use]
     pub fn figure(&self) -> f64 {
         let stated = self.stated.as_ref().and_then(|stated| stated.figure);

@@ -274,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strict_does_not_go_on_with_a_system_that_could_not_be_asked() {
+    fn strict_does_not_continue_with_a_system_that_could_not_be_asked() {
         let refused = || anyhow::anyhow!("no route to host").context("connect");
         let said = unasked(AuditRule::Warn, "far", refused()).unwrap();
         let reason = "connect: no route to host".to_owned();

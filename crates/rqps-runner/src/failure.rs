@@ -10,7 +10,7 @@ use rqps_model::SystemIdx;
 pub(crate) enum Broken {
     /// A system failed.
     System(SystemIdx, anyhow::Error),
-    /// The run cannot go on: interrupted, or a store that cannot be written.
+    /// The run cannot continue: interrupted, or a store that cannot be written.
     Run(anyhow::Error),
 }
 

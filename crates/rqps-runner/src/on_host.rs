@@ -15,8 +15,7 @@ use crate::system::memory;
 /// says `auto`, and one system after the other where they do not fit into memory together. With the
 /// sentences that its owner is told.
 ///
-/// A run of the plan that has not finished goes on as it began: what was `auto` in it then is asked
-/// first.
+/// An unfinished run of the plan resumes as it began: what was `auto` in it then is asked first.
 ///
 /// # Errors
 /// When a server speaks another protocol than its address says, the host cannot be looked at, a configuration cannot be had, or a system does not fit.
@@ -33,7 +32,7 @@ pub fn on_this_host(
     plan.calibration = store.select_calibration(&host)?;
     let is_interleaved = plan.schedule.is_interleaved();
     if plan.slice_is_auto && is_interleaved {
-        let as_it_began = if environment.anew { None } else { begun_with(&plan, store)? };
+        let as_it_began = if environment.new_run { None } else { begun_with(&plan, store)? };
         let found = plan.calibration.as_ref().map(|found| found.slice_ms);
         if let Some(slice_ms) = as_it_began.or(found) {
             plan = with_slices_of(plan, slice_ms);

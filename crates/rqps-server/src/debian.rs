@@ -113,7 +113,7 @@ pub(crate) fn fill(
 }
 
 /// The versions of packages that a suite has now, as `(name, version)`, newest first: its lists are
-/// read anew.
+/// read again.
 ///
 /// # Errors
 /// What keeps it from being had, as for a fetch.

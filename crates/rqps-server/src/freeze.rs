@@ -67,7 +67,7 @@ impl Freezer {
         freezer
     }
 
-    /// Looks for all processes of the tree anew.
+    /// Looks for all processes of the tree again.
     pub fn refresh(&mut self) {
         let single = stat(self.root).is_some_and(|s| s.n_threads <= 1);
         self.is_listed = single && children(self.root).is_some();

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_a_placed_one_has_made_are_placed_anew() {
+    fn threads_that_a_placed_one_has_made_are_placed_again() {
         let me = gettid();
         let own = sched_getaffinity(me).unwrap();
         let cpus: Vec<usize> =

@@ -9,7 +9,7 @@
 //! release ROOT                                   it has ended, or is no longer stopped
 //! ```
 //!
-//! It says `ready` before it is told of anything, and is started anew when it has ended before rqps.
+//! It says `ready` before it is told of anything, and is started again when it has ended before rqps.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
@@ -63,10 +63,10 @@ impl Watchdog {
 
     /// Makes it answer for a tree; to be called before the tree is stopped, and again when its
     /// processes have changed. What is known already is not said again, except to one that has to be
-    /// started anew because the watchdog has ended.
+    /// started again because the watchdog has ended.
     ///
     /// # Errors
-    /// When the watchdog is gone and cannot be started anew.
+    /// When the watchdog is gone and cannot be started again.
     pub fn hold(&mut self, freezer: &Freezer, death: Signal) -> io::Result<()> {
         if self.child.try_wait()?.is_some() {
             self.revive()?;
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_was_killed_is_started_anew_and_told_all() {
+    fn one_that_was_killed_is_replaced_and_told_all() {
         let dir = tempfile::tempdir().unwrap();
         let notes = dir.path().join("notes");
         let lines = || std::fs::read_to_string(&notes).unwrap_or_default();

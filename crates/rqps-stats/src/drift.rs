@@ -1,4 +1,4 @@
-//! Whether figures drift within a step: the slope of their logarithms over time.
+//! Whether rates drift within a step: the slope of their logarithms over time.
 //!
 //! Student's t on the slope of least squares, widened for the correlation of what the line leaves
 //! ([`crate::correlation`]). A step that drifts had not settled; the interval of its ratio is then

@@ -8,7 +8,7 @@ use rqps_model::Estimate;
 
 use crate::tested::{Tested, of_log_ratios};
 
-/// `candidate / base` of figures above 0 that were measured in pairs, with its 95% interval.
+/// `candidate / base` of rates above 0 that were measured in pairs, with its 95% interval.
 ///
 /// The point is the exponential of the mean log ratio, so that swapping the sides inverts point and
 /// interval. With one pair there is no interval. `None` when there is no pair, the sides differ in

@@ -115,7 +115,7 @@ impl<'s> Teller<'s> {
                 return false;
             }
             Event::Populating { label, rows, total_rows } => {
-                // Tables that are filled anew are no part of a start.
+                // Tables that are filled again are no part of a start.
                 self.end_change();
                 self.live.doing = shortened(&format!("load {label}: {rows} of {total_rows} rows"));
                 return false;
@@ -247,7 +247,7 @@ mod tests {
         }
     }
 
-    /// A step of which a server made an end, and tables that are filled anew, tell nothing of the pace; servers
+    /// A step of which a server made an end, and tables that are filled again, tell nothing of the pace; servers
     /// that were only looked at tell nothing of stops.
     #[test]
     fn what_a_failed_server_costs_is_no_pace_and_no_start() {

@@ -94,7 +94,7 @@ impl Surroundings {
             variables: variable,
             command_line: self.command_line.clone(),
             rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
-            anew: false,
+            new_run: false,
             allow_settings: false,
             drawn_seed: 0,
             // Whatever becomes of the file meanwhile, this is the program that runs.
@@ -129,8 +129,8 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(_) if interrupt.load(Ordering::Relaxed) => {
-            let goes_on = matches!(cli.command, Command::Run(_) | Command::Profile(_));
-            let next = if goes_on { "; run the same command again to go on" } else { "" };
+            let can_resume = matches!(cli.command, Command::Run(_) | Command::Profile(_));
+            let next = if can_resume { "; run the same command again to resume" } else { "" };
             let why = stopped_by.get().map_or("interrupted", String::as_str);
             complain(&format!("{why}{next}"));
             ExitCode::from(130)

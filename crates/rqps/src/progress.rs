@@ -189,7 +189,7 @@ fn lasting(event: &Event<'_>) -> Option<String> {
         Event::RunStarted { run, n_steps, n_done, expected } => {
             let left = duration(*expected);
             Some(format!(
-                "run {run} goes on: {n_done} of {n_steps} steps are done, about {left} left"
+                "run {run} resumes: {n_done} of {n_steps} steps are done, about {left} left"
             ))
         }
         Event::Note(text) => Some((*text).to_owned()),

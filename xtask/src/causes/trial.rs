@@ -267,7 +267,7 @@ impl Trial {
     }
 
     /// Whether a line of rqps says that the base is done with the step, one after the other: the second
-    /// system is next. What it says of the beginning of a step may be left out where much is said.
+    /// system is next. What it says of the beginning of a step may be absent where much is said.
     pub(super) fn starts_hog(&self, line: &str) -> bool {
         let mut words = line.split_whitespace().skip(1);
         words.next() == Some(BASE) && words.next() == Some(self.step)

@@ -112,11 +112,11 @@ pub(super) fn complete(
         return Ok(());
     };
     checks.hold(last.status == RunStatus::Finished, || format!("the run is {:?}", last.status));
-    // A run of which nothing was known begins anew.
+    // A run of which nothing was known starts from its beginning.
     if let Some(kept) = kept.filter(|kept| n_slices(kept) > 0) {
         checks.hold(kept.id == last.id, || format!("run {} in place of {}", last.id, kept.id));
         checks.hold(kept.status == RunStatus::Finished || last.n_resumed > kept.n_resumed, || {
-            format!("it went on, and says {} times", last.n_resumed)
+            format!("it was resumed, and says {} times", last.n_resumed)
         });
         for (before, after) in kept.steps.iter().zip(&last.steps) {
             for (before, after) in before.systems.iter().zip(&after.systems) {

@@ -13,19 +13,19 @@ pub(super) enum Fault {
     Kill,
     /// A server is killed.
     ServerKill,
-    /// A server is stopped and never goes on.
+    /// A server is stopped and never continues.
     ServerStop,
     /// A server's memory limit is hit.
     MemoryLimit,
     /// The disk of results and data is full.
     DiskFull,
-    /// It is interrupted, and the store cannot be written when it is to go on.
+    /// It is interrupted, and the store cannot be written when it is to be resumed.
     StoreReadOnly,
     /// Somebody takes the port of every server in the moment in which it starts.
     PortTaken,
     /// The servers' program is replaced by one that ends at once.
     BadProgram,
-    /// A server's socket is removed: clients that it has go on, new ones are refused.
+    /// A server's socket is removed: connected clients continue, new ones are refused.
     SocketGone,
     /// A server hangs with all its processes, and not by a signal.
     ServerHang,
@@ -79,7 +79,7 @@ impl Fault {
         }
     }
 
-    /// Whether it is a server's, after which the run goes on by itself.
+    /// Whether it is a server's, after which the run continues by itself.
     pub(super) fn is_of_server(self) -> bool {
         !matches!(
             self,

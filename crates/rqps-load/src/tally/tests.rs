@@ -73,7 +73,7 @@ fn clients_without_operations_take_part_with_a_rate_of_zero() {
     slow.merge(&busy);
     assert!((slow.operations_per_s() - 10.025).abs() < 1e-9);
     assert_eq!(slow.windows.counts.len(), 100);
-    // Alone, its figure is its own rate.
+    // Alone, it has its own rate.
     let mut alone = Tally::for_order(&order());
     alone.statement(20 * whole_ns, 1, 0);
     alone.finish(whole_ns);
@@ -146,7 +146,7 @@ fn a_slice_in_which_one_client_waits_counts_with_the_time_that_it_waited() {
     assert!((block.operations_per_s() - (1000.0 + 181.0 / 0.28)).abs() < 1e-6);
     assert_eq!((block.n_operations, block.span_ns), (381, 280 * ms));
     assert_eq!(block.duration_ns(), 231_409_978);
-    // Seconds are of the time that the figure is over: 10 blocks of it are 2.3 s.
+    // Seconds are of the time that the rate is over: 10 blocks of it are 2.3 s.
     (0..90).for_each(|_| block.append(&client(20, 20)));
     assert_eq!(block.series.len() as u64, block.duration_ns().div_ceil(1_000_000_000));
     assert_eq!(block.series.iter().map(|p| u64::from(p.queries)).sum::<u64>(), block.n_queries);

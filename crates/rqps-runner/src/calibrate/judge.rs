@@ -61,7 +61,7 @@ fn figures(slices: &[Slice]) -> Vec<f64> {
     slices.iter().map(Slice::figure).collect()
 }
 
-/// The second side over the first, by their figures.
+/// The second side over the first, by their rates.
 pub(super) fn average([base, other]: &Sides) -> Option<Estimate> {
     paired_ratio(&figures(base), &figures(other))
 }

@@ -99,7 +99,7 @@ fn create(
                 for (at, sql) in (0_u64..).zip(&statements) {
                     connection.query(sql).with_context(|| format!("create an index ({sql})"))?;
                     let now_ns = clock.now_ns();
-                    // Each of several statements indexes its part of what the figure counts.
+                    // Each of several statements indexes its part of what the rate counts.
                     tally.statement(now_ns, rows * (at + 1) / n - rows * at / n, 0);
                     tally.event(now_ns - begin_ns, now_ns);
                     begin_ns = now_ns;

@@ -38,7 +38,7 @@ pub struct PlanFile {
 pub struct SystemFile {
     /// Its label; made from DBMS, version and config when absent.
     pub label: Option<String>,
-    /// `mysql`, `mariadb` or `postgres`; may be left out with `dsn`. `null` is the client that
+    /// `mysql`, `mariadb` or `postgres`; may be absent with `dsn`. `null` is the client that
     /// answers at once: it measures rqps itself and takes no other key but `label`.
     pub dbms: Option<String>,
     /// A version of the catalogue.
@@ -168,7 +168,7 @@ pub struct ScheduleFile {
     /// A step ends when the half-width of every candidate's rQPS is at most this: `1%`. Not one of the
     /// Insert Benchmark.
     pub precision: Option<String>,
-    /// How many times everything is measured, each on servers that were initialised and started anew.
+    /// How many times everything is measured, each time on servers that were initialised and started for it.
     pub starts: Option<u32>,
     /// `auto`, `free`, `split` or `paired`.
     pub placement: Option<String>,

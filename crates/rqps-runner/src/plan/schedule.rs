@@ -58,7 +58,7 @@ impl ScheduleFile {
             && let Some(running) = systems.iter().find(|system| external(system))
         {
             let what = format!(
-                "starts = {starts}, and {} is given by dsn: rqps cannot start it anew",
+                "starts = {starts}, and {} is given by dsn: rqps cannot start it again",
                 running.label
             );
             let remedy = "leave starts out, or name version or basedir in place of dsn";
@@ -143,7 +143,7 @@ fn parse_budget(text: &str) -> Result<u32, Refusal> {
     })
 }
 
-/// How long a run may go on in all: `90m`, `36h`.
+/// How long a run may take in all: `90m`, `36h`.
 ///
 /// # Errors
 /// No time, or one that is not between a second and a year.
@@ -230,7 +230,7 @@ mod tests {
         // It would be measured on one start, and the report would speak of several.
         let text = format!("{text}[schedule]\nstarts = 3\n");
         let refused = PlanFile::parse(&text, "test").unwrap().resolve("test", &catalogue());
-        expect_test::expect!["test: starts = 3, and pg-external is given by dsn: rqps cannot start it anew; leave starts out, or name version or basedir in place of dsn"].assert_eq(&refused.unwrap_err().to_string());
+        expect_test::expect!["test: starts = 3, and pg-external is given by dsn: rqps cannot start it again; leave starts out, or name version or basedir in place of dsn"].assert_eq(&refused.unwrap_err().to_string());
     }
 
     #[test]

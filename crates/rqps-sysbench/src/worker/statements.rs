@@ -272,8 +272,8 @@ impl Worker {
         }
     }
 
-    /// Prepares the statements of a connection that was made anew; false after telling why not.
-    pub(super) fn prepare_anew(&mut self, link: usize) -> bool {
+    /// Prepares the statements of a new connection; false after telling why not.
+    pub(super) fn prepare_again(&mut self, link: usize) -> bool {
         for idx in 0..self.statements.len() {
             let Some(Some(it)) = self.statements.get_mut(idx) else { continue };
             if it.link != link || (self.settings.text_only && !it.ready) {

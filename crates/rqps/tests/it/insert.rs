@@ -24,7 +24,7 @@ fn stored(bench: &Bench) -> Run {
     store.select_run(&RunRef::Latest).unwrap()
 }
 
-/// Every step has its figure, its streams, and checks that passed.
+/// Every step has its rate, its streams, and checks that passed.
 fn assert_sound(run: &Run, holds: bool) {
     for step in &run.steps {
         let (name, state) = (&step.info.name, &step.systems[0]);

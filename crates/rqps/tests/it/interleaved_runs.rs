@@ -93,7 +93,7 @@ fn an_interrupted_run_resumes_where_it_was() {
     let before = stored(&bench.latest());
     let said = bench.run(&["run", "plan.toml", "--no-html"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
-    assert!(said.stderr.contains(&format!("run {id} goes on: ")), "{}", said.stderr);
+    assert!(said.stderr.contains(&format!("run {id} resumes: ")), "{}", said.stderr);
     let run = bench.latest();
     assert_complete(&run, 8);
     let after = stored(&run);
@@ -142,7 +142,7 @@ fn a_system_that_does_not_start_is_excluded_and_the_others_are_interleaved() {
         let said = bench.run(&["run", "plan.toml"]);
         assert_eq!(said.code(), 2, "{}", said.stderr);
         assert!(said.stderr.contains(words), "no {words:?} in {}", said.stderr);
-        assert!(!said.stderr.contains("left out"), "{}", said.stderr);
+        assert!(!said.stderr.contains("excluded"), "{}", said.stderr);
     }
 }
 
@@ -184,7 +184,7 @@ fn a_step_ends_when_it_is_precise() {
     assert!(n < 20 && (n >= 12 || spent_ns > Some(2_925_000_000)), "{n} blocks, {spent_ns:?} ns");
     assert_eq!((slices(read, 1).len(), slices(read, 2).len()), (n, n));
     assert_eq!(run["status"], "finished");
-    // It is done: the same command has nothing to go on with.
+    // It is done: the same command has nothing to resume.
     let mut running = bench.spawn(&["run", "plan.toml", "--steps", "point-query", "--no-html"]);
     running.run_id();
     running.signal(Signal::SIGINT);
@@ -265,7 +265,7 @@ fn cpus_of(pid: i32) -> Option<Vec<usize>> {
 fn split_gives_the_server_one_half_of_the_cpus() {
     let own = cpus_of(std::process::id().cast_signed()).unwrap();
     if own.len() < 2 {
-        eprintln!("left out: one CPU cannot be split");
+        eprintln!("skipped: one CPU cannot be split");
         return;
     }
     for_each_family(|dbms, version| {
@@ -427,7 +427,7 @@ fn check_every_end(bench: &Bench) {
     assert_eq!(running.finish().code(), 128 + 9);
     bench.await_no_process(&id);
     let before = stored(&bench.latest());
-    // And then it goes on to its end.
+    // And then it is resumed to its end.
     let said = bench.run(&["run", "plan.toml"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
     let run = bench.latest();

@@ -88,7 +88,7 @@ fn an_interleaved_run_killed_on_its_second_start_resumes_there() {
     let before = bench.latest();
     let said = bench.run(&["run", "plan.toml", "--no-html"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
-    assert!(said.stderr.contains(&format!("run {id} goes on: ")), "{}", said.stderr);
+    assert!(said.stderr.contains(&format!("run {id} resumes: ")), "{}", said.stderr);
     // The first start is over: its servers are not started once more.
     assert!(!said.stderr.contains("start 1 of 2"), "{}", said.stderr);
     let run = bench.latest();
@@ -106,9 +106,12 @@ fn an_interleaved_run_killed_on_its_second_start_resumes_there() {
             let is_marked = |slice: &Value| {
                 slice["warnings"].as_array().unwrap().iter().any(|mark| mark["kind"] == "resumed")
             };
-            // Tables of the second start were filled anew; those of the first had nothing to go on with.
-            let goes_on = new["start"] == 1 && there.len() < now.len();
-            assert!(now[there.len()..].iter().all(|slice| is_marked(slice) == goes_on), "{name}");
+            // Tables of the second start were filled again; those of the first had nothing to resume with.
+            let is_resumed = new["start"] == 1 && there.len() < now.len();
+            assert!(
+                now[there.len()..].iter().all(|slice| is_marked(slice) == is_resumed),
+                "{name}"
+            );
         }
     }
     assert!(!warned(&run, "resumed").is_empty());

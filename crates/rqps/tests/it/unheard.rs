@@ -100,7 +100,7 @@ fn what_was_under_way_while_rqps_was_stopped_is_measured_once_more() {
     }
 }
 
-/// A load is not done once more: its figure says so.
+/// A load is not done once more: its rate says so.
 #[test]
 #[ignore = "make test-all: takes long"]
 fn a_load_during_which_rqps_was_stopped_says_so() {

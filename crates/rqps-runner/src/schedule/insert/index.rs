@@ -29,7 +29,7 @@ pub(super) fn create_indexes(
     let mut waiting = Waiting::new(freezers, false, run.environment).map_err(Broken::Run)?;
     for at in shuffled(members.len(), run.seed_of(step)) {
         let member = &mut *members[at];
-        // A partner failed after this one was done, and the step goes on with both.
+        // A partner failed after this one was done, and the step continues with both.
         if member.state.tables.are_indexed {
             continue;
         }
@@ -42,7 +42,7 @@ pub(super) fn create_indexes(
     Ok(())
 }
 
-/// Creates the indexes of a system's tables; the time that it takes is the step's figure.
+/// Creates the indexes of a system's tables; the step's rate is of the time that it takes.
 fn of_member(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,

@@ -194,7 +194,7 @@ impl Work {
         let header = |name: &str| response.headers().get(name)?.to_str().ok();
         let status = response.status();
         if status == StatusCode::RANGE_NOT_SATISFIABLE {
-            // What is there is no beginning of this file, or all of it: the next attempt begins anew.
+            // What is there is no beginning of this file, or all of it: the next attempt starts from 0.
             fs::remove_file(&self.part).map_err(|e| Failure::Ours(Error::write(&self.part, e)))?;
             return Err(Failure::Passing(format!("it answers {status}")));
         }
