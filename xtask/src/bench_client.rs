@@ -119,7 +119,7 @@ pub(crate) fn run(root: &Path, options: Options) -> Result<()> {
     ensure!(setup.success(), "sysbench is missing and could not be installed");
     pin_to_one_cpu()?;
     for (dbms, version) in [(Dbms::Mariadb, "10.11.5"), (Dbms::Postgres, "17.4")] {
-        one_server(root, (dbms, version), options)
+        one_server(root, dbms, version, options)
             .with_context(|| format!("measure with {dbms} {version}"))?;
     }
     Ok(())
@@ -134,14 +134,15 @@ pub(crate) fn pin_to_one_cpu() -> Result<()> {
 }
 
 /// A server with an empty database, for the task of this name.
-pub(crate) fn sandbox(root: &Path, server: (Dbms, &str), task: &str) -> Result<Sandbox> {
-    sandbox_with(root, server, task, "")
+pub(crate) fn sandbox(root: &Path, dbms: Dbms, version: &str, task: &str) -> Result<Sandbox> {
+    sandbox_with(root, dbms, version, task, "")
 }
 
 /// The same with more keys of the system.
 pub(crate) fn sandbox_with(
     root: &Path,
-    (dbms, version): (Dbms, &str),
+    dbms: Dbms,
+    version: &str,
     task: &str,
     keys: &str,
 ) -> Result<Sandbox> {
@@ -170,9 +171,8 @@ pub(crate) fn sandbox_with(
     Sandbox::start(&plan, &context, &mut |_| {})
 }
 
-fn one_server(root: &Path, server: (Dbms, &str), options: Options) -> Result<()> {
-    let dbms = server.0;
-    let sandbox = sandbox(root, server, "bench-client")?;
+fn one_server(root: &Path, dbms: Dbms, version: &str, options: Options) -> Result<()> {
+    let sandbox = sandbox(root, dbms, version, "bench-client")?;
     let endpoint = sandbox.endpoint().clone();
     let measured = all_works(Target { dbms, endpoint: &endpoint }, options);
     let name = sandbox.name();

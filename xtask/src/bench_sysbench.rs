@@ -99,7 +99,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     pin_to_one_cpu()?;
     let mut too_dear = Vec::new();
     for (dbms, version) in &options.servers {
-        let sandbox = sandbox(root, (*dbms, version), "bench-sysbench")?;
+        let sandbox = sandbox(root, *dbms, version, "bench-sysbench")?;
         let server = connection_options(*dbms, sandbox.endpoint())?;
         let measured = all_works(&rqps, &server, options);
         let name = sandbox.name();

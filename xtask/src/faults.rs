@@ -96,7 +96,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
             }
             let mut draws = 0;
             loop {
-                let trial = Trial::drawn(fault, (nth, draws), options, lengths);
+                let trial = Trial::drawn(fault, nth, draws, options, lengths);
                 eprintln!("faults: {trial}");
                 let row = trial.carry_out(&rqps, options)?;
                 eprintln!("faults: {}", row.sentence());

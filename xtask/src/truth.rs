@@ -111,7 +111,7 @@ impl Options {
         )
     }
 
-    fn plan(&self, (dbms, version): (&str, &str)) -> String {
+    fn plan(&self, dbms: &str, version: &str) -> String {
         use std::fmt::Write as _;
         let mut text = format!("name = \"{}\"\nbase = \"base\"\n", self.name(dbms));
         let mut system = |label: &str, injected_slowdown: f64| {
@@ -186,7 +186,8 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
             let (n, name) = (there.n_pairs(), options.name(server.0));
             eprintln!("truth: {name}: {n} of {per_server} step pairs");
             let plan = options.results.join(format!("{name}.toml"));
-            std::fs::write(&plan, options.plan(server)).context("write the plan")?;
+            let (dbms, version) = server;
+            std::fs::write(&plan, options.plan(dbms, version)).context("write the plan")?;
             let measured = Command::new(&rqps)
                 .args(["run", "--no-html", "--results"])
                 .args([&options.results, &plan])

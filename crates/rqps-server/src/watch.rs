@@ -71,7 +71,8 @@ impl Watch<'_> {
     pub fn poll<T>(
         &mut self,
         doing: &str,
-        (limit, every): (Duration, Duration),
+        limit: Duration,
+        every: Duration,
         mut probe: impl FnMut(&mut Self) -> Result<Option<T>, Error>,
     ) -> Result<Option<T>, Error> {
         let start = Instant::now();

@@ -120,9 +120,9 @@ fn main() -> ExitCode {
         let has_to_end = has_something_to_end(&cli.command);
         let heard = if has_to_end { signals::listen(&interrupt, &suspension) } else { Ok(()) };
         heard.and_then(|()| {
-            let flags = (Arc::clone(&interrupt), Arc::clone(&stopped_by), suspension);
             let around =
-                surroundings(&cli, flags).inspect_err(|error| gate::refused(&cli, error))?;
+                surroundings(&cli, Arc::clone(&interrupt), Arc::clone(&stopped_by), suspension)
+                    .inspect_err(|error| gate::refused(&cli, error))?;
             dispatch(&cli, &around)
         })
     };
@@ -224,7 +224,9 @@ pub(crate) fn words() -> impl Iterator<Item = String> {
 #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
 fn surroundings(
     cli: &Cli,
-    (interrupt, stopped_by, suspension): (Arc<AtomicBool>, Arc<OnceLock<String>>, Suspension),
+    interrupt: Arc<AtomicBool>,
+    stopped_by: Arc<OnceLock<String>>,
+    suspension: Suspension,
 ) -> Result<Surroundings> {
     let home = || std::env::var_os("HOME").map(PathBuf::from);
     let cache_home = std::env::var_os("XDG_CACHE_HOME")

@@ -104,7 +104,8 @@ pub(super) fn n_slices(run: &Run) -> usize {
 pub(super) fn complete(
     fault: Fault,
     hosted: &Hosted,
-    (kept, last): (Option<&Run>, Option<&Run>),
+    kept: Option<&Run>,
+    last: Option<&Run>,
     checks: &mut Checks,
 ) -> Result<()> {
     let Some(last) = last else {
@@ -158,7 +159,8 @@ pub(super) fn report(
     fault: Fault,
     hosted: &Hosted,
     rqps: &Path,
-    (last, is_to_tell): (Option<&Run>, bool),
+    last: Option<&Run>,
+    is_to_tell: bool,
     checks: &mut Checks,
 ) -> Result<()> {
     let Some(last) = last else { return Ok(()) };

@@ -143,7 +143,7 @@ impl Worker {
     }
 
     /// Makes slots the parameters of a statement; false after telling why not.
-    pub(crate) fn bind(&mut self, (link, statement): (usize, usize), order: &[u32]) -> bool {
+    pub(crate) fn bind(&mut self, link: usize, statement: usize, order: &[u32]) -> bool {
         let kind_of = |slot: &u32| {
             self.slots.get(*slot as usize).map_or(ParamType::Inferred, |slot| slot.kind)
         };

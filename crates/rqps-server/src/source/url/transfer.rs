@@ -85,7 +85,7 @@ impl Transfer<'_> {
         // Its maker may have left meanwhile.
         std::thread::spawn(move || drop(sender.send(work.all())));
         let every = Duration::from_millis(100);
-        let done = watch.poll(&format!("download {}", self.url), (LIMIT, every), |watch| {
+        let done = watch.poll(&format!("download {}", self.url), LIMIT, every, |watch| {
             progress(watch, shared.bytes.load(Ordering::Relaxed));
             match receiver.try_recv() {
                 Ok(done) => Ok(Some(done)),
