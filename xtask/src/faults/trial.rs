@@ -86,7 +86,7 @@ pub(super) fn undisturbed(rqps: &Path, options: &Options, mode: Mode) -> Result<
     eprintln!("faults: a run that nothing happens to, {}", mode.name());
     let servers = [server_of(options, 0)?, server_of(options, 1)?];
     let hosted = Hosted::new(&options.results.join("undisturbed"))?;
-    std::fs::write(hosted.path("plan.toml"), plan(mode, &servers, (None, "")))
+    std::fs::write(hosted.path("plan.toml"), plan(mode, &servers, None, ""))
         .context("write a plan")?;
     // The first one fetches what is not there.
     let mut length = Duration::ZERO;

@@ -120,9 +120,9 @@ fn pending_steps(
     loop {
         match schedule.pending_steps(run, journal, audit, profiler, &mut all.members) {
             Ok(()) => return Ok(()),
-            // Samples of a server that has died are missed first, by nobody's fault but its own.
-            Err(Broken::Run(error)) => mend_those_gone(run, journal, audit, all, error)?,
             Err(Broken::System(system, error)) => mend(run, journal, audit, all, system, error)?,
+            Err(Broken::Unattributed(error)) => mend_those_gone(run, journal, audit, all, error)?,
+            Err(Broken::Run(error)) => return Err(error),
         }
     }
 }
@@ -263,7 +263,7 @@ fn replace(
         Err(Broken::System(_, error)) if journal.is_of_use_without(run, system) => {
             journal.exclude(system, error)
         }
-        Err(Broken::System(_, error) | Broken::Run(error)) => Err(error),
+        Err(broken) => Err(broken.into_error()),
     }
 }
 

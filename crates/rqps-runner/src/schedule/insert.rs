@@ -54,7 +54,7 @@ pub(crate) fn insert_step(
     recording: Recording,
 ) -> Result<(), Broken> {
     let Some((work, _)) = run.step(step).of_insert() else {
-        return Err(Broken::Run(anyhow!("not a step of the Insert Benchmark")));
+        return Err(Broken::Unattributed(anyhow!("not a step of the Insert Benchmark")));
     };
     if let Work::Query { .. } = work.work {
         come_to_rest(run, journal, members, step)?;
