@@ -197,7 +197,7 @@ fn check_destructive(root: &Path, findings: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// The lines of code before a file's tests that hold such a statement, comments left out.
+/// The lines of code before a file's tests that hold such a statement, without comments.
 fn destructive_lines(text: &str) -> Vec<(usize, &'static str)> {
     let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
     let found = |line: &str| {

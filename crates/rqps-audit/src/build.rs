@@ -1,4 +1,4 @@
-//! What has to be said of builds before their figures are compared: debugging, assertions,
+//! What has to be said of builds before their QPS are compared: debugging, assertions,
 //! optimisation, more than one source.
 
 use std::collections::{BTreeMap, BTreeSet};

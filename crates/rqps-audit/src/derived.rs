@@ -113,7 +113,7 @@ pub fn is_told(name: &str) -> bool {
     [WALL, "config", "malloc"].contains(&name)
 }
 
-/// The facts that differ; those that weigh nothing are left out.
+/// The facts that differ; those that weigh nothing are excluded.
 pub(super) fn differences(systems: &[RunSystem]) -> Vec<Explained> {
     FACTS.iter().filter_map(|fact| difference(fact, systems)).collect()
 }

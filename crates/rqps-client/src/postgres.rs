@@ -33,7 +33,7 @@ const EXECUTING_TEXT: &str = "executing SQL text";
 pub struct PostgresConnection {
     channel: Channel,
     statements: Vec<Place>,
-    /// Messages that are made anew for each execution.
+    /// Messages that are made for each execution.
     scratch: Vec<u8>,
     /// Statements that were sent ahead and are not answered.
     n_due: usize,

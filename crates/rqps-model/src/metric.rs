@@ -29,7 +29,7 @@ pub enum Metric {
     /// CPU of the whole host as the field's files have it: percent of all CPUs over operations per
     /// second. Only in imported runs.
     HostCpuShare,
-    /// Operations per second that the field's metrics are of, which need not be the figure. Only in
+    /// Operations per second that the field's metrics are of, which need not be the QPS. Only in
     /// imported runs.
     Rate,
 }

@@ -168,7 +168,7 @@ impl RunningSystem {
         })
     }
 
-    /// Notes on its data what is in them, for an attempt that goes on with them ([`Data::Left`]).
+    /// Notes on its data what is in them, for an attempt that resumes with them ([`Data::Kept`]).
     pub(crate) fn set_note(&self, note: Option<&str>) -> Result<()> {
         let Some(server) = &self.server else { return Ok(()) };
         Ok(server.instance.set_note(note)?)
@@ -274,7 +274,7 @@ impl RunningSystem {
 
     /// Stops the server and leaves its data to the next attempt at the run, where these are whole; else as
     /// [`RunningSystem::abandon`], also where their disk is full. Gives what the server's end tells of the cause.
-    pub(crate) fn leave(mut self, log: Option<&Path>) -> Left {
+    pub(crate) fn leave(mut self, log: Option<&Path>) -> Ended {
         let is_whole = |s: &Local| {
             let is_well = s.running.end().is_none() || s.running.has_shut_down();
             s.instance.note().is_some() && is_well
@@ -283,7 +283,7 @@ impl RunningSystem {
             && !self.is_out_of_space()
             && self.server.as_ref().is_some_and(is_whole);
         let Some(Local { running, instance }) = self.server.take_if(|_| is_of_use) else {
-            return Left { cause: self.abandon(log), dir: None };
+            return Ended { cause: self.abandon(log), kept: None };
         };
         let Self { admin, samples, counted, patience, .. } = self;
         drop(samples.finish());
@@ -293,8 +293,8 @@ impl RunningSystem {
         // The next attempt adds what its own server says.
         let _ = kept_log::keep(&instance, log);
         match instance.leave(is_stopped) {
-            Ok(()) => Left { cause: None, dir: Some(dir) },
-            Err(error) => Left { cause: Some(error.to_string()), dir: None },
+            Ok(()) => Ended { cause: None, kept: Some(dir) },
+            Err(error) => Ended { cause: Some(error.to_string()), kept: None },
         }
     }
 
@@ -353,12 +353,12 @@ impl RunningSystem {
     }
 }
 
-/// What became of a server that was stopped for a user who does not wait.
-pub(crate) struct Left {
+/// How a server ended that was stopped with its data kept.
+pub(crate) struct Ended {
     /// What its end tells of the cause.
     pub(crate) cause: Option<String>,
-    /// The directory of the data that were left.
-    pub(crate) dir: Option<PathBuf>,
+    /// The directory of the data that were kept.
+    pub(crate) kept: Option<PathBuf>,
 }
 
 /// A connection for questions and the samplers of a server that is up, which keep at most `n_files` files

@@ -20,7 +20,7 @@ use crate::{Error, connect_to_keep};
 pub struct Probe {
     dbms: Dbms,
     connection: Box<dyn Connection>,
-    /// What the server is asked: what it has refused is left out.
+    /// What the server is asked: what it has refused is skipped.
     questions: Vec<&'static CounterQuestion>,
     /// What asking once adds to the counters.
     own: Counters,
@@ -67,7 +67,7 @@ impl Probe {
     /// The counters as they stand.
     ///
     /// # Errors
-    /// When the connection fails. What the server refuses to tell is left out.
+    /// When the connection fails. What the server refuses to tell is skipped.
     pub fn read(&mut self) -> Result<Counters, Error> {
         let mut counters = Counters::new();
         for question in std::mem::take(&mut self.questions) {
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn differences_leave_out_what_was_reset_and_what_asking_adds() {
+    fn differences_exclude_what_was_reset_and_what_asking_adds() {
         let map = |pairs: &[(&str, u64)]| -> Counters {
             pairs.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
         };

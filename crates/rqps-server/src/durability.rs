@@ -24,7 +24,8 @@ pub fn settings(
 /// # Errors
 /// [`Error::NotAsMeant`].
 pub fn check(
-    (server, dbms): (&str, Dbms),
+    server: &str,
+    dbms: Dbms,
     config: &Config,
     effective: &BTreeMap<String, String>,
 ) -> Result<Vec<String>, Error> {
@@ -76,7 +77,7 @@ mod tests {
         };
         let config =
             Config { durability, options: own(options), ..Config::of(base, Engine::Rocksdb) };
-        check(("MariaDB 10.11.19", Dbms::Mariadb), &config, &own(effective))
+        check("MariaDB 10.11.19", Dbms::Mariadb, &config, &own(effective))
             .map_err(|e| e.to_string())
     }
 

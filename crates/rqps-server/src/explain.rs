@@ -21,7 +21,8 @@ pub(crate) use question::{NAME, Reason, Told, filled, with_values};
 /// Asks for the plan of a statement. What a server refuses is told in the plan's place: a step can be
 /// measured without.
 pub fn explain(
-    (dbms, version): (Dbms, Option<&Version>),
+    dbms: Dbms,
+    version: Option<&Version>,
     connection: &mut dyn Connection,
     question: &Question<'_>,
 ) -> QueryPlan {

@@ -179,7 +179,7 @@ impl RunningServer {
         let doing = format!("start {}", self.name);
         let what = format!("{} starts", self.name);
         let every = Duration::from_millis(50);
-        let ready = watch.poll(&doing, (limit, every), |watch| {
+        let ready = watch.poll(&doing, limit, every, |watch| {
             if let Some(status) = self.process.ended().map_err(|e| Error::io(doing.clone(), e))? {
                 let was_killed = status.signal() == Some(Signal::SIGKILL as i32);
                 return Err(self.start_failure(&process::describe_end(status), was_killed));

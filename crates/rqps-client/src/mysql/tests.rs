@@ -35,7 +35,7 @@ impl Peer {
         self.stream.write_all(&bytes).unwrap();
     }
 
-    /// Reads one message; commands begin to count anew.
+    /// Reads one message; each command starts its count at 0.
     fn hear(&mut self, first_seq: u8) -> Vec<u8> {
         loop {
             if let Some(message) = split_message(&self.received, first_seq).unwrap() {

@@ -34,7 +34,7 @@ impl SystemFile {
             _ => self.config.clone().unwrap_or_else(|| "small".to_owned()),
         };
         let variant = self.variant(&source, engine)?;
-        let label = self.label(dbms, &source, &(engine, &config, &variant))?;
+        let label = self.label(dbms, &source, engine, &config, &variant)?;
         let options = self.options.iter().map(|(k, v)| (k.clone(), v.text())).collect();
         let transport = match &password_dsn {
             Some(dsn) => Dsn::parse(dsn).map_or_else(|_| Transport::default(), |d| d.transport()),
@@ -142,7 +142,9 @@ impl SystemFile {
         &self,
         dbms: Dbms,
         source: &SystemSource,
-        (engine, config, variant): &(Engine, &String, &Variant),
+        engine: Engine,
+        config: &str,
+        variant: &Variant,
     ) -> Result<Label, Refusal> {
         if let Some(label) = &self.label {
             if label.trim().is_empty() {
@@ -153,7 +155,7 @@ impl SystemFile {
         }
         let mut setup = config_name(config).to_owned();
         for (differs, part) in [
-            (*engine == Engine::Rocksdb, engine.to_string()),
+            (engine == Engine::Rocksdb, engine.to_string()),
             (!variant.compression.is_none(), variant.compression.to_string()),
             (variant.malloc != Malloc::Build, variant.malloc.to_string()),
             (variant.durability == Durability::Full, "durable".to_owned()),

@@ -77,7 +77,7 @@ pub(crate) fn end_step(
     journal.warn_of_counters(system, &member.up)
 }
 
-/// What came of the checks: a step that failed one has no figure.
+/// What came of the checks: a step that failed one has no rate.
 pub(crate) fn judged(
     journal: &Journal<'_>,
     step: StepIdx,

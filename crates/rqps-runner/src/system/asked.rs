@@ -221,9 +221,9 @@ impl RunningSystem {
         }
         let mut connection = connect(dbms, &self.endpoint)?;
         connection.set_timeout(Some(query_plans::EXPLAIN_WITHIN))?;
-        let subject = (dbms, self.version.as_ref());
+        let version = self.version.as_ref();
         let mut explain = |question: &Question<'_>| {
-            rqps_server::explain::explain(subject, connection.as_mut(), question)
+            rqps_server::explain::explain(dbms, version, connection.as_mut(), question)
         };
         Ok(query_plans::ask(probes, &mut explain))
     }

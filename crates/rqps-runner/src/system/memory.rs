@@ -191,7 +191,7 @@ fn one_after_the_other(plan: Plan) -> (Plan, String) {
         time.push_str("; no step ends early: precision is for interleaved systems");
     }
     let schedule = Schedule::Sequential { slices };
-    (Plan { schedule, starts, suites, is_by_restart: true, ..plan }, time)
+    (Plan { schedule, starts, suites, is_sequential_to_fit: true, ..plan }, time)
 }
 
 #[cfg(test)]
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn systems_that_do_not_fit_together_are_measured_by_restart() {
+    fn systems_that_do_not_fit_together_are_measured_sequentially() {
         let plan = two("");
         assert_eq!(fit(plan.clone(), [600, 600]).unwrap(), (plan.clone(), None));
         let (fits, sentence) = fit(plan.clone(), [700, 700]).unwrap();

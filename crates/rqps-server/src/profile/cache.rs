@@ -65,8 +65,10 @@ fn memtable_bytes(dbms: Dbms, text: &str) -> u64 {
 /// # Errors
 /// [`Error::NotAsMeant`] with both sizes and the remedy.
 pub fn check_caches(
-    (server, dbms): (&str, Dbms),
-    (config, rendered): (&Config, &Rendered),
+    server: &str,
+    dbms: Dbms,
+    config: &Config,
+    rendered: &Rendered,
     effective: &BTreeMap<String, String>,
 ) -> Result<Vec<String>, Error> {
     let mut notes = Vec::new();
@@ -184,7 +186,7 @@ mod tests {
         let config = Config { options, ..Config::of(base, Engine::Innodb) };
         let effective = BTreeMap::from([(name.to_owned(), value.to_owned())]);
         let rendered = rendered(Engine::Innodb, text);
-        check_caches(("MySQL 8.0.33", dbms), (&config, &rendered), &effective)
+        check_caches("MySQL 8.0.33", dbms, &config, &rendered, &effective)
             .map_err(|e| e.to_string())
     }
 

@@ -81,7 +81,7 @@ pub(crate) fn wait_for_rest(
     mut read: impl FnMut() -> Result<Vec<Debt>, Error>,
 ) -> Result<Vec<Debt>, Error> {
     let mut last = Vec::new();
-    watch.poll("settle", (limit, EVERY), |watch| {
+    watch.poll("settle", limit, EVERY, |watch| {
         last = read()?;
         let open: Vec<String> =
             last.iter().filter(|debt| debt.value > debt.bound).map(ToString::to_string).collect();

@@ -4,7 +4,7 @@
 
 use rqps_model::Dbms;
 
-/// A token of a statement. What stands in strings and comments is left out.
+/// A token of a statement. What stands in strings and comments is skipped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
     /// A word without quotes in lower case: a keyword, or a name.

@@ -306,10 +306,7 @@ fn an_idle_connection_outlives_many_stops() {
         let mut connection = server.connect().unwrap();
         connection.query("select 1").unwrap();
         let mut freezer = Freezer::new(server.pid());
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "the server's wait must begin anew each time"
-        )]
+        #[expect(clippy::disallowed_methods, reason = "the server's wait must begin each time")]
         let pause = || std::thread::sleep(Duration::from_millis(10));
         for _ in 0..30 {
             freezer.freeze().unwrap();

@@ -7,6 +7,7 @@ use rqps_client::{
     Connection, Outcome, ParamType, Params, Pipeline, Protocol, StatementId, StatementSpec,
 };
 
+use super::client::InsertClient;
 use super::row::{self, COLUMNS, N_COLUMNS, Now};
 use super::schema::Schema;
 use super::state::{Pair, TableIds};
@@ -50,10 +51,13 @@ impl Inserter {
     /// When the server refuses the statement, or the connection is lost.
     pub fn new<C: Connection>(
         connection: &mut C,
-        (schema, table): (&Schema, u32),
-        (rows, n_rows): (Rows, u32),
-        (protocol, client_idx, seed): (Protocol, u32, u64),
+        schema: &Schema,
+        table: u32,
+        rows: Rows,
+        n_rows: u32,
+        client: InsertClient,
     ) -> Result<Self, EventError> {
+        let InsertClient { protocol, client_idx, seed } = client;
         let head = format!("INSERT INTO {} ({COLUMNS}) VALUES ", Schema::table(table));
         let time = dialect(schema.dbms).time_parameter;
         let one = format!("({time}, ?, ?, ?, ?, ?)");
