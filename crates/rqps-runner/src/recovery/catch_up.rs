@@ -101,7 +101,7 @@ fn refill(
         settle(run, journal, member, filled_by)?;
         warm_up_again(run, journal, member, filled_by.next().until(first))?;
     }
-    let note = FilledBy { start: run.start_idx, load: filled_by, is_anew: true };
+    let note = FilledBy { start: run.start_idx, load: filled_by, is_refilled: true };
     member.up.set_note(Some(&note.to_string()))
 }
 

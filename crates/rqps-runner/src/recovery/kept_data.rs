@@ -88,7 +88,7 @@ fn start_on_kept_data(
         .and_then(|up| look_at_tables(run, journal, state, resumption, up));
     match tried {
         Ok(up) => {
-            (state.is_on_kept_data, state.is_refilled) = (true, note.is_anew);
+            (state.is_on_kept_data, state.is_refilled) = (true, note.is_refilled);
             Ok(Some(up))
         }
         // With some room they are as good as they were.

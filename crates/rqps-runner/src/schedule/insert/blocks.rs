@@ -21,7 +21,7 @@ use crate::schedule::outcome::{attempt_number, was_measured};
 use crate::schedule::warnings::warnings_of_step;
 use crate::system_state::Member;
 
-/// Measures the blocks of a step, each on all members in turn.
+/// Measures the blocks of a step, with all members interleaved.
 pub(super) fn measure(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,
