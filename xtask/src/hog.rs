@@ -123,7 +123,7 @@ fn print(results: &Path, mode: &str, is_busy: bool) -> Result<usize> {
     let mut fooled = 0;
     for step in analysis.steps.iter().filter(|step| step.is_compared()) {
         let cell = &step.cells[1];
-        let (Some(rqps), Some(verdict)) = (cell.rqps, cell.verdict) else { continue };
+        let (Some(rqps), Some(verdict)) = (cell.rqps(), cell.verdict()) else { continue };
         fooled += usize::from(matches!(verdict, Verdict::Slower | Verdict::Faster));
         let interval = rqps
             .interval

@@ -2,6 +2,7 @@
 //!
 //! All formats render an [`Analysis`] and compute nothing of their own, so that they cannot differ.
 
+mod against;
 mod ageing;
 mod background;
 mod bar;
@@ -25,10 +26,12 @@ mod imported;
 pub mod insert;
 mod judge;
 mod levels;
+mod measurement;
 pub mod memory;
 mod missing;
 mod observed;
 mod of_systems;
+mod open_cell;
 mod origin;
 mod own_run;
 mod page_cache;
@@ -44,6 +47,7 @@ mod slowed;
 pub mod stacks;
 mod stall;
 mod system_pair;
+mod totals;
 mod wall;
 mod width;
 mod windows;
@@ -55,19 +59,22 @@ use rqps_audit::Differences;
 use rqps_model::{Group, Run, RunStep, StepKind, WarningKind, starts};
 use rqps_stacks::StackProfile;
 
+use self::cells::ObservedStep;
 use self::observed::OfStep;
 use crate::join::Joined;
 use crate::parallel;
 use rqps_text::words::{NAME_COLUMNS, shorten_apart};
 
+pub use against::Against;
 pub use bar::Bar;
 pub(crate) use bar::{Standing, holds_rate};
 pub use cell::{Cell, CellState};
-pub use comparison::{Comparison, Judged, ResponseRatio};
+pub use comparison::{Comparison, Decision, Judged, ResponseRatio};
 pub use footnote::{CellWarning, Footnote, SomeSlices};
 pub use group::GroupSummary;
 pub use headline::Headline;
 pub use insert::{InsertCell, InsertTables, Level, Sla};
+pub use measurement::Measurement;
 pub use memory::Memory;
 pub use plans::{StatementPlans, StepPlans};
 pub use run_warnings::insert_steps;
@@ -75,6 +82,7 @@ pub use settle::Settle;
 pub use size::SystemSizes;
 pub use stacks::{PairStacks, StepStacks};
 pub(crate) use system_pair::SystemPair;
+pub use totals::Totals;
 pub use width::half_widths;
 pub use windows::WindowRates;
 
@@ -136,6 +144,8 @@ pub struct StepAnalysis<'a> {
     pub cells: Vec<Cell>,
     /// How the systems go about its statements.
     pub plans: StepPlans,
+    /// Of a step of the Insert Benchmark, per system where its figure lies among those of all.
+    levels: Vec<Level>,
     /// What its slices tell by themselves.
     observed: OfStep,
 }
@@ -145,6 +155,12 @@ impl StepAnalysis<'_> {
     #[must_use]
     pub fn is_compared(&self) -> bool {
         self.step.info.kind != StepKind::Load
+    }
+
+    /// Where the figure of a system lies among those of all, in a step of the Insert Benchmark.
+    #[must_use]
+    pub fn level(&self, system_idx: usize) -> Level {
+        self.levels.get(system_idx).copied().unwrap_or(Level::Middle)
     }
 
     /// The group it is reported in; filling the tables has its own.
@@ -197,7 +213,7 @@ impl<'a> Analysis<'a> {
     #[must_use]
     pub fn other_bases(&self) -> Vec<usize> {
         let has_figure = |&idx: &usize| {
-            self.steps.iter().any(|s| s.cells.get(idx).is_some_and(|c| c.figure.is_some()))
+            self.steps.iter().any(|s| s.cells.get(idx).is_some_and(|c| c.figure().is_some()))
         };
         self.candidates().filter(has_figure).collect()
     }
@@ -220,25 +236,28 @@ impl<'a> Analysis<'a> {
         } else {
             parallel::map(&reported, |step| observed::of_step(step))
         };
-        let mut steps: Vec<StepAnalysis<'a>> = reported
-            .into_iter()
-            .zip(observed)
-            .map(|(step, observed)| {
-                let rule = origin::Rule { base, joined };
-                StepAnalysis {
-                    title: title(&step, several),
-                    cells: cells::cells(run, &step, &observed, rule, &mut book),
-                    plans: StepPlans::of(&step, base),
-                    observed,
-                    step,
-                }
+        let plans: Vec<StepPlans> = reported.iter().map(|s| StepPlans::of(s, base)).collect();
+        let around = explain::Around::of(run, origin::Rule { base, joined });
+        let of_steps = reported.iter().zip(&observed).zip(&plans);
+        let of_steps: Vec<ObservedStep<'_>> = of_steps
+            .map(|((step, observed), plans)| ObservedStep { step, observed, plans })
+            .collect();
+        let cells = cells::cells(&around, &of_steps, bound, &mut book);
+        let differences = known.differences.unwrap_or_else(|| Differences::between(&run.systems));
+        let parts = reported.into_iter().zip(observed).zip(plans).zip(cells);
+        let steps: Vec<StepAnalysis<'a>> = parts
+            .map(|(((step, observed), plans), cells)| StepAnalysis {
+                title: title(&step, several),
+                levels: match insert::is_step(&step) {
+                    true => insert::compare::levels(&cells),
+                    false => Vec::new(),
+                },
+                cells,
+                plans,
+                observed,
+                step,
             })
             .collect();
-        judge::decide(&mut steps, bound);
-        let differences = known.differences.unwrap_or_else(|| Differences::between(&run.systems));
-        let around = explain::Around::of(run, origin::Rule { base, joined });
-        steps.iter_mut().for_each(|step| explain::explain(&around, step, |_, _| None));
-        ageing::ageing(run, &mut steps, origin::Rule { base, joined });
         let mut analysis = Self {
             run,
             joined,

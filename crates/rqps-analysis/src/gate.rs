@@ -4,29 +4,33 @@
 //! the run says the same. `unclear` never fails it; a step without a figure is an error and no pass.
 
 mod judge;
+mod reason;
 
 use rqps_model::{RunStatus, StepInfo};
 
-pub(crate) use judge::{Unfit, without_ratio};
+pub use reason::{Fault, NoRatio, NotJudged, Unfit, Unsettled, Why};
 
 use crate::analysis::{Analysis, Cell, StepAnalysis};
 use rqps_text::words::list_in_short;
 
 /// How one step of one candidate came out.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// Slower than allowed.
     Slower,
     /// Short of an insert rate that the base held.
     RateNotHeld,
     /// No figure that counts, on the candidate or the base, or nothing to divide by.
-    Error(String),
+    Error(Fault),
     /// The interval does not settle it; why.
-    Unclear(String),
+    Unclear(Unsettled),
     /// Measured in a way that makes no verdict; why.
-    NotJudged(String),
+    NotJudged(NotJudged),
     /// Not reached by a run that may be unfinished.
-    NotReached(String),
+    NotReached {
+        /// On which system.
+        system_idx: usize,
+    },
     /// Faster by the bound or more.
     Faster,
     /// The same within the bound.
@@ -64,7 +68,7 @@ impl Outcome {
             Self::Error(_) => "error",
             Self::Unclear(_) => "unclear",
             Self::NotJudged(_) => "not judged",
-            Self::NotReached(_) => "not reached",
+            Self::NotReached { .. } => "not reached",
             Self::Faster => "faster",
             Self::Same => "same",
         }
@@ -76,20 +80,8 @@ impl Outcome {
         match self {
             Self::RateNotHeld => "sla-failed",
             Self::NotJudged(_) => "not-judged",
-            Self::NotReached(_) => "not-reached",
+            Self::NotReached { .. } => "not-reached",
             _ => self.word(),
-        }
-    }
-
-    /// Why it is so, where the word does not say it.
-    #[must_use]
-    pub fn reason(&self) -> Option<&str> {
-        match self {
-            Self::Error(text)
-            | Self::Unclear(text)
-            | Self::NotJudged(text)
-            | Self::NotReached(text) => Some(text),
-            Self::Slower | Self::RateNotHeld | Self::Faster | Self::Same => None,
         }
     }
 
@@ -101,7 +93,7 @@ impl Outcome {
             Self::Error(_) => 2,
             Self::Unclear(_) => 3,
             Self::NotJudged(_) => 4,
-            Self::NotReached(_) => 5,
+            Self::NotReached { .. } => 5,
             Self::Faster => 6,
             Self::Same => 7,
         }
@@ -109,7 +101,7 @@ impl Outcome {
 }
 
 /// One step of one candidate.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
     /// Index of the step in the analysis.
     pub step_idx: usize,
@@ -204,7 +196,9 @@ impl<'a> Gate<'a> {
             return Err(GateError::NoStep { run, known });
         }
         let point = |j: &Judged| match &j.outcome {
-            Outcome::Slower => analysis.steps[j.step_idx].cells[j.system_idx].rqps.map(|r| r.point),
+            Outcome::Slower => {
+                analysis.steps[j.step_idx].cells[j.system_idx].rqps().map(|r| r.point)
+            }
             _ => None,
         };
         // Stable: all but the slower ones stay in the run's order.
@@ -251,7 +245,7 @@ impl<'a> Gate<'a> {
                 Outcome::Error(_) => &mut counts.errors,
                 Outcome::Unclear(_) => &mut counts.unclear,
                 Outcome::NotJudged(_) => &mut counts.not_judged,
-                Outcome::NotReached(_) => &mut counts.not_reached,
+                Outcome::NotReached { .. } => &mut counts.not_reached,
                 Outcome::Faster => &mut counts.faster,
                 Outcome::Same => &mut counts.same,
             } += 1;

@@ -21,10 +21,10 @@ use rqps_stats::change_point::Uncertainty;
 
 pub use change::levels;
 pub use change::{Change, SIGNIFICANCE};
-pub use left_out::LeftOut;
+pub use left_out::{Because, LeftOut, OtherCondition};
 pub use method::Method;
 pub use point_warning::PointWarning;
-pub use surroundings::Surroundings;
+pub use surroundings::{OtherSurroundings, Surroundings};
 
 use extract::Extracts;
 use lines::Line;
@@ -224,7 +224,7 @@ fn keep_measured(runs: &mut Vec<Run>, choice: Choice<'_>, left_out: &mut Vec<Lef
             step.systems.iter().enumerate().any(|(idx, s)| chosen(idx) && extract::is_done(s))
         });
         if !has {
-            let because = "it has no finished step of those chosen".to_owned();
+            let because = Because::NothingFinished;
             left_out.push(LeftOut { run_id: run.id.clone(), what: String::new(), because });
         }
         has
@@ -237,8 +237,7 @@ fn keep_one_host(runs: &mut Vec<Run>, left_out: &mut Vec<LeftOut>) {
     runs.retain(|run| {
         let own = host_name(&run.host);
         if own != latest {
-            let because =
-                format!("it is of another host ({own}; the latest is of {latest}); --all-hosts");
+            let because = Because::OtherHost { own: own.clone(), latest: latest.clone() };
             left_out.push(LeftOut { run_id: run.id.clone(), what: String::new(), because });
         }
         own == latest
@@ -267,16 +266,17 @@ fn points(
         let Some(mut cell) = extracts.cell(member, base, key) else { continue };
         if let Some(other) = extracts.copied_from(member, &line.members[..at], key) {
             let run_id = extracts.run(member.run_idx).id.clone();
-            let because = format!("run {other} has the same figure");
+            let because = Because::SameFigure { run_id: other.to_owned() };
             left_out.push(LeftOut { run_id, what: key.name.clone(), because });
             continue;
         }
         let conditions = extracts.conditions(member.run_idx, key);
-        let other = wanted.as_ref().and_then(|wanted| wanted.differences(&conditions));
-        let value = match (other, is_base) {
-            (Some(because), _) => Err(because),
-            (None, true) => Ok(Estimate::single(1.0)),
-            (None, false) => cell.value.clone(),
+        let others = wanted.as_ref().map(|wanted| wanted.differences(&conditions));
+        let others = others.unwrap_or_default();
+        let value = match is_base {
+            _ if !others.is_empty() => Err(Because::OtherConditions(others)),
+            true => Ok(Estimate::single(1.0)),
+            false => cell.value.clone(),
         };
         let value = match value {
             Ok(value) => value,

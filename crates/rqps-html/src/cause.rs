@@ -12,7 +12,7 @@ use rqps_text::words::one_line;
 /// The cause in a word or two, with its sentence for who points at it.
 pub(super) fn short(cell: &Cell) -> Markup {
     html! {
-        @if let Some(cause) = &cell.cause {
+        @if let Some(cause) = cell.cause() {
             " " span.cause title=(one_line(&cause.sentence)) { (cause.kind.short()) }
         }
     }
@@ -23,7 +23,7 @@ pub(super) fn sentences(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Mar
     let is_several = analysis.candidates().count() > 1;
     html! {
         @for (idx, cell) in step.cells.iter().enumerate() {
-            @if let Some(cause) = &cell.cause {
+            @if let Some(cause) = cell.cause() {
                 p.why {
                     @if is_several { strong { (outside(analysis.label(idx))) } " " }
                     (outside(&cause.sentence))

@@ -46,7 +46,7 @@ fn charts(analysis: &Analysis<'_>) -> Markup {
     let scale = Scale::of(analysis);
     let candidates: Vec<usize> = analysis.candidates().collect();
     let is_many = many::is_many(analysis);
-    let has_ratio = |s: &StepAnalysis<'_>| s.cells.iter().any(|c| c.rqps.is_some());
+    let has_ratio = |s: &StepAnalysis<'_>| s.cells.iter().any(|c| c.rqps().is_some());
     html! {
             @if !analysis.steps.iter().any(has_ratio) {
                 p { "No step has a ratio to draw." }
@@ -169,7 +169,7 @@ impl Row<'_> {
                 svg.plot width="100%" height=(height(cells.len())) aria-hidden="true" {
                     use href="#band" width="100%" height="100%" {}
                     @for (lane, cell) in cells.iter().enumerate() {
-                        @if let Some(ratio) = &cell.rqps { (drawn(lane, ratio, colour(cell))) }
+                        @if let Some(ratio) = &cell.rqps() { (drawn(lane, ratio, colour(cell))) }
                     }
                 }
                 span.values { (values) }
@@ -190,20 +190,20 @@ fn middle(lane: usize) -> usize {
 
 /// What the charts can be ordered by: the mean logarithm of a step's ratios, in thousandths.
 fn effect(cells: &[&Cell]) -> Option<String> {
-    let logs: Vec<f64> = cells.iter().filter_map(|c| Some(c.rqps?.point.ln())).collect();
+    let logs: Vec<f64> = cells.iter().filter_map(|c| Some(c.rqps()?.point.ln())).collect();
     let mean = logs.iter().sum::<f64>() / logs.len() as f64;
     mean.is_finite().then(|| format!("{:.0}", mean * 1000.0))
 }
 
 fn value(analysis: &Analysis<'_>, cell: &Cell) -> Markup {
     html! {
-        @if let Some(ratio) = &cell.rqps {
+        @if let Some(ratio) = &cell.rqps() {
             strong { (number::ratio(ratio)) }
             span.range { " " (label::interval(ratio)) }
-            @if let Some(verdict) = cell.verdict {
+            @if let Some(verdict) = cell.verdict() {
                 span class={ "sign " (verdict.word()) } title=(verdict.word()) { " " (label::sign(verdict)) }
                 span.sr { " " (verdict.word()) }
-            } @else if let Some(bar) = cell.bar {
+            } @else if let Some(bar) = cell.bar() {
                 " " (bar.words())
             }
         } @else { (label::figure(cell)) }
@@ -215,7 +215,7 @@ fn value(analysis: &Analysis<'_>, cell: &Cell) -> Markup {
 
 /// Confirmed losses and gains have the table's colours, everything else is grey.
 fn colour(cell: &Cell) -> &'static str {
-    match cell.verdict {
+    match cell.verdict() {
         Some(Verdict::Slower) => label::class(Tone::Lower),
         Some(Verdict::Faster) => label::class(Tone::Higher),
         _ => label::class(Tone::Plain),

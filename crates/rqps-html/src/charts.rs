@@ -51,7 +51,7 @@ pub struct Chart {
 pub fn render(analysis: &Analysis<'_>) -> Vec<Chart> {
     let scale = Scale::of(analysis);
     let chart = |group: Group| {
-        let has_ratio = |s: &&StepAnalysis<'_>| s.cells.iter().any(|c| c.rqps.is_some());
+        let has_ratio = |s: &&StepAnalysis<'_>| s.cells.iter().any(|c| c.rqps().is_some());
         let steps: Vec<&StepAnalysis<'_>> = analysis.steps_of(group).filter(has_ratio).collect();
         (!steps.is_empty()).then(|| Chart {
             name: group.title().to_lowercase().replace(' ', "-"),
@@ -155,7 +155,7 @@ fn lanes(scale: Scale, step: &StepAnalysis<'_>, candidates: &[usize], y: usize) 
         @for (lane, &idx) in candidates.iter().enumerate() {
             @let y = middle(y, lane);
             @if let Some(cell) = step.cells.get(idx) {
-                @if let Some(ratio) = &cell.rqps {
+                @if let Some(ratio) = &cell.rqps() {
                     (whisker(scale, (cell, ratio), (if is_named { 0 } else { lane }, y)))
                 }
                 text x=(NAMES + PLOT + 14) y=(y + 4) font-size="11" { (value(cell)) }
@@ -171,19 +171,19 @@ fn middle(y: usize, lane: usize) -> usize {
 
 /// `0.68 [0.66, 0.70] slower`, `0.68 n=1`, or with what stands in a verdict's way.
 fn value(cell: &Cell) -> String {
-    let Some(ratio) = &cell.rqps else {
+    let Some(ratio) = &cell.rqps() else {
         let is_failed = matches!(cell.state, CellState::Failed { .. });
         return if is_failed { "failed" } else { "not measured" }.to_owned();
     };
-    let barred = || cell.bar.map_or("", Bar::words);
-    let said = cell.verdict.map_or_else(barred, Verdict::word);
+    let barred = || cell.bar().map_or("", Bar::words);
+    let said = cell.verdict().map_or_else(barred, Verdict::word);
     let gap = if said.is_empty() { "" } else { " " };
     format!("{}{gap}{said}", number::ratio_with_interval(ratio))
 }
 
 /// Dot and whisker; an end outside the axis is an arrow's head.
 fn whisker(scale: Scale, (cell, ratio): (&Cell, &Estimate), (lane, y): (usize, usize)) -> Markup {
-    let colour = match cell.verdict {
+    let colour = match cell.verdict() {
         Some(Verdict::Slower) => LOWER,
         Some(Verdict::Faster) => HIGHER,
         _ => MUTED,

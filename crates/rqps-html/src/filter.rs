@@ -5,7 +5,7 @@
 use maud::{Markup, html};
 use rqps_model::Verdict;
 
-use rqps_analysis::{Analysis, Cell, CellState, GROUPS, StepAnalysis};
+use rqps_analysis::{Analysis, Cell, GROUPS, StepAnalysis};
 
 /// The choices. They stand outside of what another base replaces, so that they stay as they are.
 pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
@@ -45,15 +45,13 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
 pub(super) fn classes(step: &StepAnalysis<'_>) -> String {
     let any = |wanted: fn(&Cell) -> bool| step.cells.iter().any(wanted);
     let mut out = String::new();
-    if any(|c| c.verdict == Some(Verdict::Slower)) {
+    if any(|c| c.verdict() == Some(Verdict::Slower)) {
         out.push_str(" any-slower");
     }
-    if any(|c| c.verdict == Some(Verdict::Faster)) {
+    if any(|c| c.verdict() == Some(Verdict::Faster)) {
         out.push_str(" any-faster");
     }
-    if any(|c| {
-        c.verdict == Some(Verdict::Unclear) || c.is_barred() || c.state != CellState::Measured
-    }) {
+    if any(|c| c.verdict() == Some(Verdict::Unclear) || c.is_barred() || !c.state.is_measured()) {
         out.push_str(" any-open");
     }
     out

@@ -11,7 +11,7 @@ use super::line::{Line, PointKind, Waits};
 use super::table::framed;
 use rqps_analysis::insert::field::FIELD_METRICS;
 use rqps_analysis::insert::flow::{Flow, ROLES};
-use rqps_analysis::{Analysis, Cell, Level, StepAnalysis};
+use rqps_analysis::{Analysis, Level, StepAnalysis};
 use rqps_report::grid::{Grid, Side};
 use rqps_report::insert::{self as tables, Summary};
 use rqps_report::tone::Tone;
@@ -71,10 +71,7 @@ fn summary(analysis: &Analysis<'_>, which: Summary) -> Markup {
                                 @if idx == analysis.base { " " span.badge { "base" } }
                             }
                             @for (_, step) in &steps {
-                                @match step.cells.get(idx) {
-                                    Some(cell) => { (summary_cell(analysis, which, idx, cell)) }
-                                    None => { td.num.first {} }
-                                }
+                                (summary_cell(analysis, which, step, idx))
                             }
                         }
                     }
@@ -117,13 +114,19 @@ fn legend(which: Summary) -> Markup {
     }
 }
 
-fn summary_cell(analysis: &Analysis<'_>, which: Summary, idx: usize, cell: &Cell) -> Markup {
-    let Some(figure) = &cell.figure else {
+fn summary_cell(
+    analysis: &Analysis<'_>,
+    which: Summary,
+    step: &StepAnalysis<'_>,
+    idx: usize,
+) -> Markup {
+    let cell = &step.cells[idx];
+    let Some(figure) = &cell.figure() else {
         return html! { td.num.first { (label::figure(cell)) } };
     };
     match which {
         Summary::Absolute => {
-            let level = cell.insert.as_ref().map_or(Level::Middle, |own| own.level);
+            let level = step.level(idx);
             let (sign, words) = match level {
                 Level::Top => ("+", "top quarter"),
                 Level::Bottom => ("−", "bottom quarter"),
@@ -141,15 +144,15 @@ fn summary_cell(analysis: &Analysis<'_>, which: Summary, idx: usize, cell: &Cell
             }
         }
         Summary::Relative if idx == analysis.base => html! { td.num.first { "1.00" } },
-        Summary::Relative => match &cell.rqps {
+        Summary::Relative => match &cell.rqps() {
             Some(ratio) => html! {
                 td class={ "num first rqps " (label::ratio_class(cell)) } {
                     (number::ratio(ratio))
-                    @if let Some(verdict) = cell.verdict {
+                    @if let Some(verdict) = cell.verdict() {
                         span.sign aria-hidden="true" { " " (label::sign(verdict)) }
                         span.sr { " " (verdict.word()) }
                         (label::lean(cell))
-                    } @else if let Some(bar) = cell.bar { span.sr { " " (bar.words()) } }
+                    } @else if let Some(bar) = cell.bar() { span.sr { " " (bar.words()) } }
                     (label::letters(analysis, cell))
                     span.below.range { (label::interval(ratio)) }
                 }
@@ -219,7 +222,7 @@ fn flows<'s>(
     role: Role,
 ) -> impl Iterator<Item = (usize, &'s Flow)> + Clone {
     let cells = step.cells.iter().enumerate();
-    cells.filter_map(move |(idx, cell)| Some((idx, cell.insert.as_ref()?.flow(role)?)))
+    cells.filter_map(move |(idx, cell)| Some((idx, cell.insert()?.flow(role)?)))
 }
 
 /// Those of them that are known second by second: imported ones are not.

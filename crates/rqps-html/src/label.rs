@@ -6,6 +6,7 @@ use rqps_model::{Estimate, Verdict};
 use rqps_analysis::{Analysis, Cell, CellState};
 use rqps_report::comparison;
 use rqps_report::layout;
+use rqps_report::settle;
 use rqps_report::tone::Tone;
 use rqps_report::warning;
 use rqps_text::number;
@@ -50,13 +51,13 @@ pub(super) fn verdict(verdict: Verdict) -> Markup {
 /// A cell's verdict, or why it has none.
 pub(super) fn judgement(cell: &Cell) -> Markup {
     html! {
-        @if let Some(found) = cell.verdict {
+        @if let Some(found) = cell.verdict() {
             (verdict(found)) (lean(cell))
             @if let Some(settle) = cell.settle() {
-                " " span.settle title={ (settle.words()) " would settle it" } { (settle.short()) }
+                " " span.settle title={ (settle::words(&settle)) " would settle it" } { (settle::short(&settle)) }
             }
         }
-        @else if let Some(bar) = cell.bar { span.verdict-word.faint { (bar.words()) } }
+        @else if let Some(bar) = cell.bar() { span.verdict-word.faint { (bar.words()) } }
     }
 }
 
@@ -75,12 +76,12 @@ pub(super) fn lean(cell: &Cell) -> Markup {
 
 /// The colour class of a ratio's cell; paler where the verdict does not confirm the colour.
 pub(super) fn ratio_class(cell: &Cell) -> String {
-    let Some(ratio) = &cell.rqps else { return String::new() };
+    let Some(ratio) = &cell.rqps() else { return String::new() };
     if cell.is_barred() {
         return class(Tone::Unheld).to_owned();
     }
     let tone = Tone::of_ratio(ratio.point);
-    let confirmed = matches!(cell.verdict, Some(Verdict::Slower | Verdict::Faster));
+    let confirmed = matches!(cell.verdict(), Some(Verdict::Slower | Verdict::Faster));
     format!("{}{}", class(tone), if confirmed || tone == Tone::Plain { "" } else { " pale" })
 }
 
@@ -98,9 +99,9 @@ pub(super) fn ratio(estimate: &Estimate, unit: &str) -> Markup {
 
 /// A figure, or the word that stands for it.
 pub(super) fn figure(cell: &Cell) -> Markup {
-    match (&cell.state, &cell.figure) {
+    match (&cell.state, cell.figure()) {
         (CellState::Failed { .. }, _) => html! { span.failed { "✕ failed" } },
-        (CellState::Measured, Some(figure)) => html! { (layout::digits(cell, figure)) },
+        (CellState::Measured(_), Some(figure)) => html! { (layout::digits(cell, &figure)) },
         _ => html! { span.faint { "not run" } },
     }
 }

@@ -32,9 +32,19 @@ pub(super) fn render(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup
             }
         } }
     };
-    if step.cells.iter().all(|c| c.per_operation.values.is_empty()) {
+    if step
+        .cells
+        .iter()
+        .all(|c| c.measurement().is_some_and(|own| own.per_operation.values.is_empty()))
+    {
         return html! {};
     }
+    let measured = step.cells.iter().enumerate();
+    let measured: Vec<_> = measured
+        .filter_map(|(idx, cell)| {
+            Some((idx, cell.measurement().filter(|own| own.figure.is_some())?))
+        })
+        .collect();
     framed(
         &format!("Per {}", step.step.info.figure.operation()),
         step,
@@ -49,8 +59,8 @@ pub(super) fn render(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup
                 }
             } }
             tbody {
-                @for (idx, cell) in step.cells.iter().enumerate().filter(|(_, c)| c.figure.is_some()) {
-                    (row(idx, &cell.per_operation, false, &|metric, value| {
+                @for (idx, own) in measured {
+                    (row(idx, &own.per_operation, false, &|metric, value| {
                         if analysis.is_imported(idx) {
                             number::stated(metric, value)
                         } else {
@@ -60,13 +70,13 @@ pub(super) fn render(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup
                 }
             }
             tbody {
-                @if step.cells.iter().any(|c| c.relative.is_some()) {
+                @if step.cells.iter().any(|c| c.relative().is_some()) {
                     tr.group { th scope="rowgroup" colspan=(metrics.len() + 1) {
                         "Relative to " (outside(analysis.base_label()))
                     } }
                 }
                 @for (idx, cell) in step.cells.iter().enumerate() {
-                    @if let Some(relative) = &cell.relative {
+                    @if let Some(relative) = cell.relative() {
                         (row(idx, relative, true, &|metric, ratio| {
                             if analysis.is_imported(idx) {
                                 layout::stated_ratio(cell, metric)

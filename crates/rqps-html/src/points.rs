@@ -82,7 +82,7 @@ pub(super) fn packed(analysis: &Analysis<'_>, room: &mut Room) -> Option<String>
     let n_numbers: usize = analysis.steps.iter().map(numbers).sum();
     let may_have = ROOM.min(room.left() / 5 * 3) * 2 / 3;
     let n_tracks =
-        analysis.steps.iter().flat_map(|s| &s.cells).filter(|c| c.figure.is_some()).count();
+        analysis.steps.iter().flat_map(|s| &s.cells).filter(|c| c.figure().is_some()).count();
     let limit = if n_numbers <= may_have {
         usize::MAX
     } else {
@@ -107,8 +107,7 @@ fn numbers(step: &StepAnalysis<'_>) -> usize {
         true => turns.n_points(slices),
         false => slices.iter().map(|s| s.series.len().max(1)).sum::<usize>(),
     };
-    let flows =
-        step.cells.iter().filter_map(|cell| cell.insert.as_ref()).flat_map(|own| &own.flows);
+    let flows = step.cells.iter().filter_map(|cell| cell.insert()).flat_map(|own| &own.flows);
     let of_flows: usize = flows.map(|flow| flow.points.iter().map(Vec::len).sum::<usize>()).sum();
     3 * match of_flows {
         0 => step.step.systems.iter().map(|system| points(&system.slices)).sum::<usize>(),

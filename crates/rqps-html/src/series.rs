@@ -9,7 +9,7 @@ use rqps_model::{SeriesPoint, Slice};
 use super::insert;
 use super::line::{Line, PointKind, legend};
 use super::own_slices::{OwnSlices, are_blocks};
-use rqps_analysis::{Analysis, CellState, StepAnalysis};
+use rqps_analysis::{Analysis, StepAnalysis};
 use rqps_text::number;
 
 /// Width and height of the drawing's own coordinates; whole numbers keep the page small.
@@ -50,7 +50,7 @@ pub(super) fn own_slices(step: &StepAnalysis<'_>) -> OwnSlices {
 
 /// The points of the base's blocks that the ratio of some candidate leaves out.
 fn left_out(step: &StepAnalysis<'_>, base: usize, turns: &OwnSlices) -> Vec<(usize, usize)> {
-    let compared = step.cells.iter().filter_map(|cell| cell.comparison.as_ref());
+    let compared = step.cells.iter().filter_map(|cell| cell.comparison());
     let blocks: BTreeSet<(u32, u32)> =
         compared.flat_map(|comparison| comparison.left_out.iter().copied()).collect();
     let of_base = measured(step).find(|(idx, _)| *idx == base);
@@ -190,7 +190,7 @@ pub(super) fn measured<'s>(
     step: &'s StepAnalysis<'_>,
 ) -> impl Iterator<Item = (usize, &'s [Slice])> {
     step.step.systems.iter().enumerate().filter_map(|(idx, system)| {
-        let is_measured = step.cells.get(idx).is_some_and(|c| c.state == CellState::Measured);
+        let is_measured = step.cells.get(idx).is_some_and(|c| c.state.is_measured());
         is_measured.then_some((idx, system.slices.as_slice()))
     })
 }

@@ -55,7 +55,7 @@ pub(super) fn render_all(analysis: &Analysis<'_>, bodies: Option<&[Markup]>) -> 
 fn body(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup {
     let info = &step.step.info;
     let clients = usize::try_from(step.step.clients).unwrap_or(usize::MAX);
-    let has_flows = |cell: &Cell| cell.insert.as_ref().is_some_and(|own| !own.flows.is_empty());
+    let has_flows = |cell: &Cell| cell.insert().is_some_and(|own| !own.flows.is_empty());
     let has_flows = step.cells.iter().any(has_flows);
     let [compared, per_operation, totals] = parts(analysis, at, step).map(Part::placed);
     html! {
@@ -152,7 +152,7 @@ pub(super) fn parts(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>)
 fn chip(cell: &Cell) -> Markup {
     html! {
         span class={ "chip " (label::ratio_class(cell)) } {
-            @match (&cell.rqps, cell.verdict) {
+            @match (&cell.rqps(), cell.verdict()) {
                 (Some(ratio), Some(_)) => {
                     strong { (number::ratio(ratio)) } " " (label::judgement(cell))
                 }
@@ -196,7 +196,7 @@ fn warnings(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
 }
 
 fn figures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
-    let n_slices = step.cells.iter().map(|c| c.slices.len()).max().unwrap_or(0);
+    let n_slices = step.cells.iter().map(|c| c.slices().len()).max().unwrap_or(0);
     let title = format!("Figure, {}", step.step.info.figure.unit());
     let middle = if step.step.info.has_blocks_of_work() { "Total" } else { "Mean" };
     let part = if analysis.schedule().is_interleaved() { "Block" } else { "Slice" };
@@ -218,8 +218,8 @@ fn figures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
                 tr {
                     (system_head(analysis, idx))
                     td { strong { (label::figure(cell)) } (label::letters(analysis, cell)) }
-                    td.range { @if let Some(figure) = &cell.figure { (figure_interval(figure)) } }
-                    @match &cell.rqps {
+                    td.range { @if let Some(figure) = &cell.figure() { (figure_interval(figure)) } }
+                    @match &cell.rqps() {
                         Some(ratio) => {
                             td class={ "rqps " (label::ratio_class(cell)) } { (label::ratio(ratio, "")) }
                             td.range { (label::interval(ratio)) }
@@ -227,9 +227,9 @@ fn figures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
                         None => { td { @if idx == analysis.base { "base" } @else { "–" } } td {} }
                     }
                     td.word { (label::judgement(cell)) }
-                    td { @if let Some(rate) = cell.steady_rate { (number::plain_figure(rate)) } }
+                    td { @if let Some(rate) = cell.steady_rate() { (number::plain_figure(rate)) } }
                     @for slice in 0..n_slices {
-                        td { @if let Some(rate) = cell.slices.get(slice) { (number::plain_figure(*rate)) } }
+                        td { @if let Some(rate) = cell.slices().get(slice) { (number::plain_figure(*rate)) } }
                     }
                 }
             } }
@@ -250,7 +250,8 @@ fn figure_interval(figure: &rqps_model::Estimate) -> String {
 
 fn totals(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
     // Imported tables say neither how long was measured nor how much was done.
-    let is_counted = |c: &Cell| c.figure.is_some() && (c.totals.duration_ns > 0 || !c.is_imported);
+    let is_counted =
+        |c: &Cell| c.figure().is_some() && (c.totals().duration_ns > 0 || !c.is_imported);
     if !step.cells.iter().any(is_counted) {
         return html! {};
     }
@@ -273,24 +274,25 @@ fn totals(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
                 th scope="col" { "median" span.unit { (unit) } }
                 th scope="col" { "95%" span.unit { (unit) } }
             } }
-            tbody { @for (idx, cell) in step.cells.iter().enumerate().filter(|(_, c)| c.figure.is_some()) {
+            tbody { @for (idx, cell) in step.cells.iter().enumerate().filter(|(_, c)| c.figure().is_some()) {
+                @let (own, totals) = (cell.measurement(), cell.totals());
                 tr {
                     (system_head(analysis, idx))
-                    td { (number::duration_in(cell.totals.duration_ns as f64, 1e9)) }
-                    td { (cell.totals.n_events) }
-                    td { (cell.totals.n_queries) }
-                    td { (cell.totals.n_rows) }
-                    td { (cell.totals.n_errors) }
+                    td { (number::duration_in(totals.duration_ns as f64, 1e9)) }
+                    td { (totals.n_events) }
+                    td { (totals.n_queries) }
+                    td { (totals.n_rows) }
+                    td { (totals.n_errors) }
                     td { @match cell.sizes.database_bytes {
                         Some(bytes) => { (number::bytes(bytes)) },
                         None => { span.faint { "–" } },
                     } }
-                    td { @match cell.server_rss_bytes {
+                    td { @match cell.server_rss_bytes() {
                         Some(bytes) => { (number::bytes(bytes)) },
                         None => { span.faint { "–" } },
                     } }
-                    td { @if let Some(ratio) = cell.server_rss_ratio { (number::plain_ratio(ratio)) } }
-                    @for rate in cell.windows.map_or([None; 3], |w| [w.p05, w.median, w.p95].map(Some)) {
+                    td { @if let Some(ratio) = cell.server_rss_ratio() { (number::plain_ratio(ratio)) } }
+                    @for rate in own.and_then(|own| own.windows).map_or([None; 3], |w| [w.p05, w.median, w.p95].map(Some)) {
                         td { @match rate {
                             Some(rate) => { (number::plain_figure(rate)) },
                             None => { span.faint { "–" } },

@@ -7,6 +7,7 @@ use super::part::Part;
 use super::{cause, filter};
 use rqps_analysis::{Analysis, Cell, GROUPS, StepAnalysis};
 use rqps_report::many;
+use rqps_report::rule::verdict_rule;
 use rqps_report::{places, warning};
 use rqps_text::number::{self, count, exact_percent};
 use rqps_text::words::capital;
@@ -76,7 +77,7 @@ pub(super) fn part(analysis: &Analysis<'_>) -> Part {
 
 /// The rule of the verdicts with this page's signs.
 fn rule(analysis: &Analysis<'_>) -> String {
-    analysis.verdict_rule().replace("< or > behind a word", "▼ or ▲ behind a word")
+    verdict_rule(analysis).replace("< or > behind a word", "▼ or ▲ behind a word")
 }
 
 fn legend(analysis: &Analysis<'_>) -> Markup {
@@ -164,7 +165,7 @@ fn by_system(analysis: &Analysis<'_>) -> Markup {
                                 @if idx == analysis.base { " " span.badge { "base" } }
                             }
                             @for cell in analysis.steps.iter().filter_map(|s| s.cells.get(idx)) {
-                                @if cell.rqps.is_some() {
+                                @if cell.rqps().is_some() {
                                     (stacked_cell(analysis, cell))
                                 } @else {
                                     td.num.first { span.faint { "–" } }
@@ -220,7 +221,7 @@ fn row(
             @for cell in candidates.iter().filter_map(|&idx| step.cells.get(idx)) {
                 @if is_wide { (wide_cells(analysis, cell)) } @else { (stacked_cell(analysis, cell)) }
                 td.num.cpu {
-                    @if let Some(cpu) = &cell.server_cpu_ratio {
+                    @if let Some(cpu) = &cell.server_cpu_ratio() {
                         span title={ "95% interval " (label::interval(cpu)) } { (label::ratio(cpu, "×")) }
                     } @else { span.faint { "–" } }
                 }
@@ -236,7 +237,7 @@ fn row(
 /// One candidate alone has room for ratio, interval and verdict side by side.
 fn wide_cells(analysis: &Analysis<'_>, cell: &Cell) -> Markup {
     html! {
-        @match &cell.rqps {
+        @match &cell.rqps() {
             Some(ratio) => {
                 td class={ "num first rqps " (label::ratio_class(cell)) } {
                     (label::ratio(ratio, "")) (label::letters(analysis, cell))
@@ -253,7 +254,7 @@ fn wide_cells(analysis: &Analysis<'_>, cell: &Cell) -> Markup {
 fn stacked_cell(analysis: &Analysis<'_>, cell: &Cell) -> Markup {
     html! {
         td class={ "num first rqps " (label::ratio_class(cell)) } {
-            @match &cell.rqps {
+            @match &cell.rqps() {
                 Some(ratio) => {
                     strong { (label::ratio(ratio, "")) } (label::letters(analysis, cell))
                     span.below {

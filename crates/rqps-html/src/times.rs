@@ -12,12 +12,8 @@ use rqps_text::words::one_line;
 
 /// Percentiles and the field's ten buckets.
 pub(super) fn responses(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
-    let measured: Vec<_> = step
-        .cells
-        .iter()
-        .enumerate()
-        .filter_map(|(idx, c)| Some((idx, c.response.as_ref()?)))
-        .collect();
+    let measured: Vec<_> =
+        step.cells.iter().enumerate().filter_map(|(idx, c)| Some((idx, c.response()?))).collect();
     let Some(smallest) = measured.iter().map(|(_, r)| r.typical_ns()).reduce(f64::min) else {
         return html! {};
     };
@@ -60,7 +56,8 @@ pub(super) fn responses(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Mar
 
 /// The field's ten buckets; imported percentiles have none.
 fn buckets(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
-    let times = |c: &Cell| c.response.clone().filter(|times| times.buckets.iter().any(|n| *n > 0));
+    let times =
+        |c: &Cell| c.response().cloned().filter(|times| times.buckets.iter().any(|n| *n > 0));
     let measured: Vec<_> =
         step.cells.iter().enumerate().filter_map(|(idx, c)| Some((idx, times(c)?))).collect();
     if measured.is_empty() {
@@ -88,12 +85,8 @@ fn buckets(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
 
 /// How a set rate was held.
 pub(super) fn starts(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
-    let paced: Vec<_> = step
-        .cells
-        .iter()
-        .enumerate()
-        .filter_map(|(idx, c)| Some((idx, c.lateness.as_ref()?)))
-        .collect();
+    let paced: Vec<_> =
+        step.cells.iter().enumerate().filter_map(|(idx, c)| Some((idx, c.lateness()?))).collect();
     if paced.is_empty() {
         return html! {};
     }

@@ -4,8 +4,9 @@ use maud::{Markup, html};
 
 use super::label::outside;
 use super::part::Part;
-use rqps_analysis::headline::{CAUSE, Counts, cpu_behind};
+use rqps_analysis::headline::{Counts, cpu_behind};
 use rqps_analysis::{Analysis, Headline, half_widths};
+use rqps_report::headline;
 use rqps_report::many;
 use rqps_report::warning;
 use rqps_text::number;
@@ -75,7 +76,7 @@ fn block(analysis: &Analysis<'_>, headline: &Headline) -> Markup {
     let idx = headline.system_idx;
     html! {
         section.verdict-block aria-label={ "Verdict on " (one_line(analysis.label(idx))) } {
-            p.verdict { (one_line(&headline.sentence)) }
+            p.verdict { (one_line(&headline::sentence(analysis, headline))) }
             (bar(headline.counts))
             dl.extremes {
                 @if let Some(median) = headline.median {
@@ -84,8 +85,8 @@ fn block(analysis: &Analysis<'_>, headline: &Headline) -> Markup {
                 (extreme(analysis, headline.worst_idx, idx, "Largest loss"))
                 (extreme(analysis, headline.best_idx, idx, "Largest gain"))
             }
-            @for detail in headline.details.iter().filter(|d| ["Unclear", "Over runs", "rQPS from", CAUSE].iter().any(|lead| d.starts_with(lead))) {
-                p.hint { (outside(detail)) }
+            @for remark in headline::remarks(analysis, headline) {
+                p.hint { (outside(&remark)) }
             }
         }
     }
@@ -100,14 +101,14 @@ fn extreme(analysis: &Analysis<'_>, step_idx: Option<usize>, idx: usize, what: &
                 dt { (what) }
                 dd {
                     a href={ "#step-" (at) } { (outside(&step.title)) } " "
-                    @if let Some(ratio) = &cell.rqps {
+                    @if let Some(ratio) = &cell.rqps() {
                         strong { (number::ratio(ratio)) } " "
                         span.range { (super::label::interval(ratio)) }
                     }
                     @if let Some(cpu) = cpu_behind(cell) {
                         br;
                         "server CPU per " (step.step.info.figure.operation()) " "
-                        (number::ratio(cpu)) "×"
+                        (number::ratio(&cpu)) "×"
                     }
                 }
             }

@@ -18,7 +18,7 @@ pub(crate) fn lines(analysis: &Analysis<'_>) -> Vec<(String, String)> {
     for idx in analysis.candidates() {
         let mut barred: Vec<(&str, Vec<String>)> = Vec::new();
         for step in &analysis.steps {
-            let cause = step.cells.get(idx).and_then(|cell| cell.cause.as_deref());
+            let cause = step.cells.get(idx).and_then(|cell| cell.cause());
             let Some(cause) = cause else { continue };
             // What several steps share is said once.
             if let Some(why) = cause.barred {
@@ -52,6 +52,7 @@ pub(crate) fn lines(analysis: &Analysis<'_>) -> Vec<(String, String)> {
 }
 
 /// The time per operation and its parts on base and candidates; `None` where nothing was split.
+#[must_use]
 pub fn parts(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
     let mut grid = Grid::new(&[
         ("part", Side::Left),
@@ -82,6 +83,7 @@ pub fn parts(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
 
 /// Every quantity that was measured and is not nothing on both sides, with the intervals of its change;
 /// `None` where there is none.
+#[must_use]
 pub fn quantities(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
     let mut grid = Grid::new(&[
         ("quantity", Side::Left),
@@ -119,6 +121,7 @@ pub const AGEING_LEGEND: &str = "own: of the system alone, with what the host di
      which that cancels where systems were interleaved.";
 
 /// How steps have aged, a row per step and system; `None` where no step has a twin.
+#[must_use]
 pub fn ageing(analysis: &Analysis<'_>) -> Option<Grid> {
     let mut grid = Grid::new(&[
         ("own", Side::Point),
@@ -157,7 +160,7 @@ fn name(quantity: Quantity) -> String {
 }
 
 fn splits<'s>(step: &'s StepAnalysis<'_>) -> impl Iterator<Item = (usize, &'s Split)> {
-    step.cells.iter().enumerate().filter_map(|(idx, cell)| Some((idx, cell.split.as_deref()?)))
+    step.cells.iter().enumerate().filter_map(|(idx, cell)| Some((idx, cell.split()?)))
 }
 
 /// Base, candidate, change and its interval.

@@ -12,6 +12,7 @@ pub fn line(words: &[String]) -> String {
 }
 
 /// A word for a shell, which it shows on one line and without what steers a terminal.
+#[must_use]
 pub fn shown(word: &str) -> String {
     quoted(&one_line(word))
 }

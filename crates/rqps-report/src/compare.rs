@@ -35,6 +35,7 @@ pub(crate) fn runs(joined: &Joined, base: usize) -> Grid {
 }
 
 /// How the systems of a run followed one another, where it is known.
+#[must_use]
 pub fn schedule(source: &Source) -> &'static str {
     if source.imported.is_some() {
         return number::NOTHING;

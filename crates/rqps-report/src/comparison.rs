@@ -7,21 +7,23 @@ use rqps_model::Verdict;
 
 use crate::grid::{Grid, Side, plain};
 use crate::response::percentile_heading;
+use crate::settle;
 use rqps_analysis::{Analysis, Cell, Comparison, Judged, StepAnalysis};
 use rqps_text::number::{self, NOTHING};
 
 /// A verdict's word, the sign of a difference beyond chance and smaller, and what more would settle it:
 /// `slower`, `same <`, `unclear +4 min`.
 pub(crate) fn verdict(cell: &Cell) -> Option<String> {
-    let mut words = vec![cell.verdict?.word().to_owned()];
+    let mut words = vec![cell.verdict()?.word().to_owned()];
     words.extend(lean(cell).map(str::to_owned));
-    words.extend(cell.settle().map(|settle| settle.short()));
+    words.extend(cell.settle().map(|settle| settle::short(&settle)));
     Some(words.join(" "))
 }
 
 /// The sign of a difference beyond chance, where the verdict does not say it.
+#[must_use]
 pub fn lean(cell: &Cell) -> Option<&'static str> {
-    let is_open = matches!(cell.verdict, Some(Verdict::Same | Verdict::Unclear));
+    let is_open = matches!(cell.verdict(), Some(Verdict::Same | Verdict::Unclear));
     match cell.direction() {
         Some(Ordering::Less) if is_open => Some("<"),
         Some(Ordering::Greater) if is_open => Some(">"),
@@ -31,6 +33,7 @@ pub fn lean(cell: &Cell) -> Option<&'static str> {
 
 /// The ratios of a step to the base: their tests, and how starts of the servers differ. `None` where
 /// none has an interval.
+#[must_use]
 pub fn grid(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
     let has_starts = analysis.n_starts > 1;
     let mut heads = vec![
@@ -48,7 +51,7 @@ pub fn grid(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
     heads.push(("system", Side::Left));
     let mut grid = Grid::new(&heads);
     for (idx, cell) in step.cells.iter().enumerate() {
-        let ratios = cell.comparison.iter().flat_map(|comparison| ratios(comparison));
+        let ratios = cell.comparison().into_iter().flat_map(ratios);
         for (what, judged) in ratios.filter(|(_, judged)| judged.found.tested.p.is_some()) {
             let (found, ratio) = (judged.found, judged.estimate());
             let p = |p: Option<f64>| plain(p.map_or_else(|| NOTHING.to_owned(), number::p_value));
@@ -74,6 +77,7 @@ pub fn grid(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
 }
 
 /// What the columns of [`grid`] are.
+#[must_use]
 pub fn legend(analysis: &Analysis<'_>) -> String {
     let starts = if analysis.n_starts > 1 {
         "; starts of the servers, and sd the standard deviation from start to start beyond what \
@@ -90,17 +94,8 @@ pub fn legend(analysis: &Analysis<'_>) -> String {
 
 /// All ratios of a comparison with their names, in the order of reports.
 fn ratios(comparison: &Comparison) -> Vec<(String, Judged)> {
-    let Comparison {
-        rqps,
-        server_cpu,
-        steady,
-        responses,
-        alone: _,
-        verdict_p: _,
-        kept_share: _,
-        left_out: _,
-        settle: _,
-    } = comparison;
+    let Comparison { rqps, server_cpu, steady, responses, decision: _, kept_share: _, left_out: _ } =
+        comparison;
     let mut out = vec![("rQPS".to_owned(), *rqps)];
     out.extend(steady.map(|judged| ("steady rate".to_owned(), judged)));
     out.extend(server_cpu.map(|judged| ("srvcpu/o".to_owned(), judged)));
@@ -112,15 +107,16 @@ fn ratios(comparison: &Comparison) -> Vec<(String, Judged)> {
 }
 
 /// What a step's verdicts leave open, and ratios that it cannot have; a sentence each.
+#[must_use]
 pub fn notes(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<String> {
     let mut out = Vec::new();
     for (idx, cell) in step.cells.iter().enumerate() {
-        let Some(comparison) = &cell.comparison else { continue };
+        let Some(comparison) = cell.comparison() else { continue };
         let label = analysis.short_label(idx);
         out.extend(fallen(analysis, cell, comparison).map(|text| format!("{label}: {text}")));
         out.extend(small(analysis, cell).map(|text| format!("{label}: {text}")));
         if let Some(settle) = cell.settle() {
-            let words = settle.words();
+            let words = settle::words(&settle);
             out.push(format!("{label}: unclear; {words} would settle it with a chance of 80%."));
         }
         // A slice or two have no ratio for other reasons.
@@ -132,7 +128,8 @@ pub fn notes(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<String> {
 
 /// A verdict that did not stand among the others.
 fn fallen(analysis: &Analysis<'_>, cell: &Cell, comparison: &Comparison) -> Option<String> {
-    let alone = comparison.alone.filter(|_| cell.fell_short())?;
+    let alone = cell.fallen_verdict()?;
+    let verdict_p = comparison.decision?.verdict_p;
     let p = comparison.rqps.found.tested.p?;
     let n = analysis.n_tests();
     Some(format!(
@@ -140,7 +137,7 @@ fn fallen(analysis: &Analysis<'_>, cell: &Cell, comparison: &Comparison) -> Opti
          of less than {} counted as none), and so unclear.",
         alone.word(),
         number::p_value(p),
-        comparison.verdict_p.map_or_else(String::new, number::p_value),
+        verdict_p.map_or_else(String::new, number::p_value),
         number::exact_percent(analysis.bound)
     ))
 }
@@ -149,7 +146,7 @@ fn fallen(analysis: &Analysis<'_>, cell: &Cell, comparison: &Comparison) -> Opti
 fn small(analysis: &Analysis<'_>, cell: &Cell) -> Option<String> {
     let word = if cell.direction() == Some(Ordering::Less) { "slower" } else { "faster" };
     let bound = number::exact_percent(analysis.bound);
-    lean(cell).filter(|_| cell.verdict == Some(Verdict::Same))?;
+    lean(cell).filter(|_| cell.verdict() == Some(Verdict::Same))?;
     Some(format!(
         "{word} beyond chance, by less than {bound}: the same for the purpose of the verdict."
     ))

@@ -117,28 +117,28 @@ fn columns() -> Vec<Column> {
     all.extend(estimate_columns(
         "figure",
         "operations per second (`figure_unit`): mean over slices; of l.i0, l.i1, l.i2 all rows / all time",
-        |c| c.figure,
+        |c| c.figure(),
     ));
     all.extend(estimate_columns("rqps", "figure / figure of the base, above 1 is faster", |c| {
-        c.rqps
+        c.rqps()
     }));
     all.push(column(
         "verdict",
         "slower, faster, same or unclear, among all that were tried; empty for the base and where there is none",
-        |r| r.cell.verdict.map_or_else(String::new, |v| v.word().to_owned()),
+        |r| r.cell.verdict().map_or_else(String::new, |v| v.word().to_owned()),
     ));
     let cpu = "server CPU per operation / that of the base, below 1 is better";
-    all.extend(estimate_columns("server_cpu_ratio", cpu, |c| c.server_cpu_ratio));
+    all.extend(estimate_columns("server_cpu_ratio", cpu, |c| c.server_cpu_ratio()));
     for metric in Metric::ALL {
         let name = metric_name(metric);
         let meaning = format!("{} ({})", metric.meaning(), metric.source());
-        all.push(column(name, meaning, move |r| number(r.cell.per_operation.get(metric))));
+        all.push(column(name, meaning, move |r| number(r.cell.per_operation(metric))));
     }
     for metric in Metric::ALL {
         let name = format!("{}_per_operation_ratio", metric.stem());
         let meaning = format!("{}, / that of the base; 0/0 is 1, x/0 is inf", metric.meaning());
         all.push(column(name, meaning, move |r| {
-            number(r.cell.relative.as_ref().and_then(|p| p.get(metric)))
+            number(r.cell.relative().and_then(|p| p.get(metric)))
         }));
     }
     all.extend(response_columns());
@@ -170,11 +170,11 @@ fn imported_columns() -> Vec<Column> {
     })];
     for metric in [Metric::HostCpuShare, Metric::Rate] {
         all.push(column(metric_name(metric), metric.meaning(), move |r| {
-            number(r.cell.per_operation.get(metric))
+            number(r.cell.per_operation(metric))
         }));
         let name = format!("{}_ratio", metric_name(metric));
         all.push(column(name, "the same / that of the base; 0/0 is 1, x/0 is inf", move |r| {
-            number(r.cell.relative.as_ref().and_then(|p| p.get(metric)))
+            number(r.cell.relative().and_then(|p| p.get(metric)))
         }));
     }
     all
@@ -218,14 +218,16 @@ fn step_columns() -> Vec<Column> {
             words(&footnotes(r.analysis, r.cell).join("; "))
         }),
         column("figure_unit", "unit of the figure", |r| r.step.step.info.figure.unit().to_owned()),
-        column("n_slices", "slices that the figure rests on", |r| r.cell.slices.len().to_string()),
+        column("n_slices", "slices that the figure rests on", |r| {
+            r.cell.slices().len().to_string()
+        }),
     ]
 }
 
 /// `measured`, `pending` or `failed`.
 pub(crate) fn outcome(cell: &Cell) -> &'static str {
     match cell.state {
-        CellState::Measured => "measured",
+        CellState::Measured(_) => "measured",
         CellState::Pending => "pending",
         CellState::Failed { .. } => "failed",
     }
@@ -263,7 +265,7 @@ fn estimate_columns(
 }
 
 fn response_columns() -> Vec<Column> {
-    let times = |r: &Row<'_, '_>| r.cell.response.clone();
+    let times = |r: &Row<'_, '_>| r.cell.response().cloned();
     let us = |ns: f64| (ns / 1e3).to_string();
     let mut all = vec![
         column("responses", "events whose response time was recorded", move |r| {
@@ -298,7 +300,9 @@ fn told(row: &Row<'_, '_>, n: u64) -> String {
 
 fn total_columns() -> Vec<Column> {
     let windows = |f: fn(&rqps_analysis::WindowRates) -> f64| {
-        move |r: &Row<'_, '_>| number(r.cell.windows.as_ref().map(f))
+        move |r: &Row<'_, '_>| {
+            number(r.cell.measurement().and_then(|own| own.windows.as_ref()).map(f))
+        }
     };
     vec![
         column(
@@ -313,15 +317,15 @@ fn total_columns() -> Vec<Column> {
             windows(|w| w.p95),
         ),
         column("measured_s", "measured time of all slices", |r| {
-            let ns = r.cell.totals.duration_ns;
+            let ns = r.cell.totals().duration_ns;
             if is_told(r, ns) { (ns as f64 / 1e9).to_string() } else { String::new() }
         }),
-        column("events", "events finished", |r| told(r, r.cell.totals.n_events)),
-        column("queries", "statements answered", |r| told(r, r.cell.totals.n_queries)),
-        column("operations", "what the figure counts", |r| told(r, r.cell.totals.n_operations)),
-        column("rows", "rows received", |r| told(r, r.cell.totals.n_rows)),
+        column("events", "events finished", |r| told(r, r.cell.totals().n_events)),
+        column("queries", "statements answered", |r| told(r, r.cell.totals().n_queries)),
+        column("operations", "what the figure counts", |r| told(r, r.cell.totals().n_operations)),
+        column("rows", "rows received", |r| told(r, r.cell.totals().n_rows)),
         column("errors", "events that met an error that was ignored and retried", |r| {
-            told(r, r.cell.totals.n_errors)
+            told(r, r.cell.totals().n_errors)
         }),
         size("database_bytes", "size of tables and indexes after the step", |s| s.database_bytes),
         size(
@@ -335,10 +339,10 @@ fn total_columns() -> Vec<Column> {
         column(
             "server_rss_bytes",
             "resident memory of the server at the end of the step, one reading",
-            |r| r.cell.server_rss_bytes.map_or_else(String::new, |b| b.to_string()),
+            |r| r.cell.server_rss_bytes().map_or_else(String::new, |bytes| bytes.to_string()),
         ),
         column("server_rss_ratio", "the same / that of the base", |r| {
-            number(r.cell.server_rss_ratio)
+            number(r.cell.server_rss_ratio())
         }),
     ]
 }

@@ -9,4 +9,4 @@ pub mod text;
 mod warnings;
 mod words;
 
-pub use words::{errors, sentence};
+pub use words::{errors, reason, sentence};

@@ -36,11 +36,13 @@ pub(crate) fn toned(text: impl AsRef<str>, tone: Tone) -> GridCell {
 
 impl GridCell {
     /// The text, on one line.
+    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
     /// Its colour.
+    #[must_use]
     pub fn tone(&self) -> Tone {
         self.tone
     }
@@ -63,6 +65,7 @@ impl Grid {
     }
 
     /// The headings and their sides.
+    #[must_use]
     pub fn heads(&self) -> &[(String, Side)] {
         &self.heads
     }

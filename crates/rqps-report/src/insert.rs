@@ -70,6 +70,7 @@ impl Summary {
     }
 
     /// The steps that it has.
+    #[must_use]
     pub fn steps<'s, 'a>(self, analysis: &'s Analysis<'a>) -> Vec<(usize, &'s StepAnalysis<'a>)> {
         let Some(tables) = &analysis.insert else { return Vec::new() };
         let steps = if self == Self::Rates { &tables.rated } else { &tables.steps };
@@ -77,17 +78,22 @@ impl Summary {
     }
 
     /// A cell's text with its colour, and the sign that says the same.
-    pub(crate) fn cell(self, cell: &Cell, is_base: bool) -> (GridCell, String) {
-        let level = cell.insert.as_ref().map_or(Level::Middle, |own| own.level);
+    pub(crate) fn cell(
+        self,
+        step: &StepAnalysis<'_>,
+        system_idx: usize,
+        is_base: bool,
+    ) -> (GridCell, String) {
+        let (cell, level) = (&step.cells[system_idx], step.level(system_idx));
         match self {
-            Self::Absolute => match &cell.figure {
+            Self::Absolute => match cell.figure() {
                 Some(figure) => {
-                    let text = toned(operations(cell, figure), Tone::of_level(level));
+                    let text = toned(operations(cell, &figure), Tone::of_level(level));
                     (text, level_sign(level).to_owned())
                 }
                 None => (layout::figure(cell), String::new()),
             },
-            Self::Relative if is_base && cell.figure.is_some() => (plain("1.00"), String::new()),
+            Self::Relative if is_base && cell.figure().is_some() => (plain("1.00"), String::new()),
             Self::Relative => (layout::rqps(cell), layout::cell_sign(cell)),
             Self::Rates => match cell.sla() {
                 Some(sla) => {
@@ -98,7 +104,7 @@ impl Summary {
                         (toned(text, Tone::Worst), "!".to_owned())
                     }
                 }
-                None if cell.figure.is_some() => (plain(NOTHING), String::new()),
+                None if cell.figure().is_some() => (plain(NOTHING), String::new()),
                 None => (layout::figure(cell), String::new()),
             },
         }
@@ -124,10 +130,8 @@ impl Summary {
         let mut grid = Grid::new(&heads);
         for idx in 0..analysis.run.systems.len() {
             let mut row = Vec::new();
-            for cell in steps.iter().map(|(_, step)| step.cells.get(idx)) {
-                let is_base = idx == analysis.base;
-                let (text, sign) =
-                    cell.map_or_else(Default::default, |cell| self.cell(cell, is_base));
+            for (_, step) in steps {
+                let (text, sign) = self.cell(step, idx, idx == analysis.base);
                 row.extend([text, plain(sign)]);
             }
             row.push(plain(analysis.short_label(idx)));
@@ -154,20 +158,23 @@ fn level_sign(level: Level) -> &'static str {
 }
 
 /// A cell's figure; that of an imported file in its own digits.
+#[must_use]
 pub fn operations(cell: &Cell, figure: &Estimate) -> String {
     layout::digits(cell, figure)
 }
 
 /// Rows that came per second beside the queries, in the same way.
+#[must_use]
 pub fn average(cell: &Cell, sla: &Sla) -> String {
     stated(cell, sla.average_per_s).unwrap_or_else(|| number::plain_figure(sla.shown_average()))
 }
 
 fn stated(cell: &Cell, value: f64) -> Option<String> {
-    cell.insert.as_ref().filter(|own| own.is_stated).map(|_| value.to_string())
+    cell.insert().filter(|own| own.is_stated).map(|_| value.to_string())
 }
 
 /// Rows per second that a step asks for.
+#[must_use]
 pub fn target(step: &StepAnalysis<'_>) -> String {
     let target = step.cells.iter().find_map(|cell| Some(cell.sla()?.target_per_s));
     target.map_or_else(String::new, number::plain_figure)
@@ -177,7 +184,7 @@ pub fn target(step: &StepAnalysis<'_>) -> String {
 fn flows<'s>(step: &'s StepAnalysis<'_>) -> Vec<(usize, &'s Flow)> {
     let of = |role: Role| {
         let cells = step.cells.iter().enumerate();
-        cells.filter_map(move |(idx, cell)| Some((idx, cell.insert.as_ref()?.flow(role)?)))
+        cells.filter_map(move |(idx, cell)| Some((idx, cell.insert()?.flow(role)?)))
     };
     ROLES.into_iter().flat_map(of).collect()
 }
@@ -193,6 +200,7 @@ pub(crate) fn plural(role: Role) -> &'static str {
 }
 
 /// Response times of queries, inserts and deletes, and the unit they are in.
+#[must_use]
 pub fn responses(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<(Grid, &'static str)> {
     let timed: Vec<_> =
         flows(step).into_iter().filter_map(|(i, f)| Some((i, f, f.response.as_ref()?))).collect();
@@ -219,6 +227,7 @@ pub fn responses(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<(Gr
 }
 
 /// The field's ten buckets: percent of the responses.
+#[must_use]
 pub fn buckets(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Grid {
     let mut heads = vec![("of", Side::Left)];
     heads.extend(response::BUCKETS.iter().map(|(name, _)| (*name, Side::Right)));
@@ -235,6 +244,7 @@ pub fn buckets(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Grid {
 }
 
 /// A bucket's percentage: five characters at most, and never 0 for what is not nothing.
+#[must_use]
 pub fn share(pct: f64) -> String {
     match pct {
         0.0 => "0".to_owned(),
@@ -247,6 +257,7 @@ pub fn share(pct: f64) -> String {
 }
 
 /// How inserts and deletes at a rate kept to it, and the unit of the delays.
+#[must_use]
 pub fn rates(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<(Grid, &'static str)> {
     let paced: Vec<_> = flows(step)
         .into_iter()
@@ -300,6 +311,7 @@ fn held(sla: &Sla) -> String {
 }
 
 /// What the servers had left to do when the step ended: a column for each name.
+#[must_use]
 pub fn debt(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
     let mut names: Vec<&str> =
         step.cells.iter().flat_map(|c| c.debt.keys()).map(String::as_str).collect();
@@ -327,6 +339,7 @@ pub fn debt(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
 }
 
 /// Lines on a step's checks: one for each that failed, and one for those that passed.
+#[must_use]
 pub fn checks(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> (Vec<String>, String) {
     let mut failed = Vec::new();
     let mut passed: Vec<(&str, usize)> = Vec::new();

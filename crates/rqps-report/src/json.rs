@@ -18,7 +18,9 @@ use std::collections::BTreeMap;
 use rqps_model::{Estimate, Metric, PerOperation, Sizes, SystemSource};
 use rqps_stats::fdr::DEFAULT_Q;
 
+use crate::headline;
 use crate::response::percentile_heading;
+use crate::rule::verdict_rule;
 use crate::warning::InWords;
 use crate::{csv, repeat};
 use crate::{places, warning};
@@ -57,7 +59,7 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
         base: analysis.base_label(),
         bound: analysis.bound,
         false_discovery_rate: DEFAULT_Q,
-        verdict_rule: analysis.verdict_rule(),
+        verdict_rule: verdict_rule(analysis),
         systems: (0..analysis.run.systems.len()).map(|idx| system(analysis, idx)).collect(),
         warnings: told.before_reading(),
         sizes: analysis.sizes.iter().enumerate().map(|(idx, s)| sizes(analysis, idx, s)).collect(),
@@ -74,8 +76,8 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
             .iter()
             .map(|h| CandidateJson {
                 system: analysis.label(h.system_idx),
-                verdict: &h.sentence,
-                details: &h.details,
+                verdict: headline::sentence(analysis, h),
+                details: headline::details(analysis, h),
                 n_slower: h.counts.slower,
                 n_faster: h.counts.faster,
                 n_same: h.counts.same,
@@ -252,6 +254,8 @@ fn result<'a>(
     // An imported file tells some of these or none; it never tells that nothing was done.
     let is_told = |n: u64| n > 0 || !analysis.is_imported(idx);
     let count = |n: u64| is_told(n).then_some(n);
+    let (own, totals) = (cell.measurement(), cell.totals());
+    let per_operation = own.map(|own| own.per_operation.clone()).unwrap_or_default();
     ResultJson {
         system: analysis.label(idx),
         outcome: csv::outcome(cell),
@@ -259,44 +263,43 @@ fn result<'a>(
             CellState::Failed { reason } => Some(reason),
             _ => None,
         },
-        figure: cell.figure.as_ref().map(estimate),
-        rqps: cell.rqps.as_ref().map(estimate),
-        verdict: cell.verdict,
-        no_verdict: cell.bar.map(Bar::words),
-        comparison: cell.comparison.as_ref().map(|own| comparison::comparison(own)),
-        cause: cell.cause.as_deref().map(cause::cause),
-        split: cell.split.as_deref().map(cause::split),
+        figure: cell.figure().as_ref().map(estimate),
+        rqps: cell.rqps().as_ref().map(estimate),
+        verdict: cell.verdict(),
+        no_verdict: cell.bar().map(Bar::words),
+        comparison: cell.comparison().map(comparison::comparison),
+        cause: cell.cause().map(cause::cause),
+        split: cell.split().map(cause::split),
         ageing: cell.ageing.as_ref().map(cause::ageing),
-        server_cpu_ratio: cell.server_cpu_ratio.as_ref().map(estimate),
-        per_operation: metrics(&cell.per_operation, |v| v),
-        per_operation_relative: cell.relative.as_ref().map(|r| metrics(r, RatioJson::from)),
-        response_times: cell.response.as_ref().map(response_times),
-        lateness: cell.lateness.map(LatenessJson::from),
-        windows: cell.windows.map(|w| WindowsJson {
+        server_cpu_ratio: cell.server_cpu_ratio().as_ref().map(estimate),
+        per_operation: metrics(&per_operation, |v| v),
+        per_operation_relative: cell.relative().map(|r| metrics(r, RatioJson::from)),
+        response_times: cell.response().map(response_times),
+        lateness: cell.lateness().map(LatenessJson::from),
+        windows: own.and_then(|own| own.windows).map(|w| WindowsJson {
             length_ms: w.length_ns as f64 / 1e6,
             n: w.n,
             p05: w.p05,
             median: w.median,
             p95: w.p95,
         }),
-        steady_rate: cell.steady_rate,
+        steady_rate: cell.steady_rate(),
         warnings: warnings(analysis, cell),
         totals: TotalsJson {
-            measured_s: is_told(cell.totals.duration_ns)
-                .then(|| cell.totals.duration_ns as f64 / 1e9),
-            events: count(cell.totals.n_events),
-            queries: count(cell.totals.n_queries),
-            operations: count(cell.totals.n_operations),
-            rows: count(cell.totals.n_rows),
-            errors: count(cell.totals.n_errors),
+            measured_s: is_told(totals.duration_ns).then(|| totals.duration_ns as f64 / 1e9),
+            events: count(totals.n_events),
+            queries: count(totals.n_queries),
+            operations: count(totals.n_operations),
+            rows: count(totals.n_rows),
+            errors: count(totals.n_errors),
         },
         database_bytes: cell.sizes.database_bytes,
         data_dir_bytes: cell.sizes.data_dir_bytes,
         redo_bytes: cell.sizes.redo_bytes,
         binlog_bytes: cell.sizes.binlog_bytes,
-        server_rss_bytes: cell.server_rss_bytes,
-        server_rss_ratio: cell.server_rss_ratio,
-        insert: cell.insert.as_ref().map(|own| insert::cell(own)),
+        server_rss_bytes: cell.server_rss_bytes(),
+        server_rss_ratio: cell.server_rss_ratio(),
+        insert: cell.insert().map(|own| insert::cell(own, step, idx)),
         debt: &cell.debt,
         checks: &cell.checks,
         plans: step.step.systems.get(idx).map_or_else(Vec::new, |s| plans::plans(&s.plans)),

@@ -40,24 +40,25 @@ fn clients(step: &StepAnalysis<'_>) -> GridCell {
 }
 
 /// The digits of a figure: those of its file where it was imported.
+#[must_use]
 pub fn digits(cell: &Cell, figure: &Estimate) -> String {
     if cell.is_stated { figure.point.to_string() } else { number::figure(figure) }
 }
 
 /// A figure, or the word that stands for it.
 pub(crate) fn figure(cell: &Cell) -> GridCell {
-    match (&cell.state, &cell.figure) {
+    match (&cell.state, cell.figure()) {
         (CellState::Failed { .. }, _) => toned("failed", Tone::Failed),
         (CellState::Pending, _) | (_, None) => toned("not run", Tone::Faint),
-        (CellState::Measured, Some(figure)) => plain(digits(cell, figure)),
+        (CellState::Measured(_), Some(figure)) => plain(digits(cell, &figure)),
     }
 }
 
 /// A candidate's rQPS, or the word that stands for it.
 pub(crate) fn rqps(cell: &Cell) -> GridCell {
-    match &cell.rqps {
+    match &cell.rqps() {
         Some(ratio) => toned(number::ratio(ratio), ratio_tone(cell, ratio.point)),
-        None if cell.state == CellState::Measured => plain(NOTHING),
+        None if cell.state.is_measured() => plain(NOTHING),
         None => figure(cell),
     }
 }
@@ -69,7 +70,7 @@ fn ratio_tone(cell: &Cell, ratio: f64) -> Tone {
 
 /// The interval of an rQPS; `n=1` without one.
 pub(crate) fn interval(cell: &Cell) -> GridCell {
-    cell.rqps.as_ref().map_or_else(GridCell::default, |ratio| {
+    cell.rqps().as_ref().map_or_else(GridCell::default, |ratio| {
         plain(number::interval(ratio).unwrap_or_else(|| "n=1".to_owned()))
     })
 }
@@ -78,13 +79,13 @@ pub(crate) fn interval(cell: &Cell) -> GridCell {
 pub(crate) fn verdict(cell: &Cell) -> GridCell {
     match comparison::verdict(cell) {
         Some(words) => plain(words),
-        None => cell.bar.map_or_else(GridCell::default, |bar| plain(bar.words())),
+        None => cell.bar().map_or_else(GridCell::default, |bar| plain(bar.words())),
     }
 }
 
 /// Server CPU per operation relative to the base.
 pub(crate) fn server_cpu(cell: &Cell) -> GridCell {
-    cell.server_cpu_ratio.as_ref().map_or_else(GridCell::default, |r| plain(number::ratio(r)))
+    cell.server_cpu_ratio().as_ref().map_or_else(GridCell::default, |r| plain(number::ratio(r)))
 }
 
 /// The summary of all steps for some candidates: base figure, then four columns per candidate, the
@@ -164,7 +165,7 @@ fn base_cells(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<GridCell>
 /// A cell's verdict in ASCII characters: `=<` is the same, and slower beyond chance; `!` where it
 /// is barred.
 pub(crate) fn cell_sign(cell: &Cell) -> String {
-    let verdict = cell.verdict.map_or(if cell.is_barred() { "!" } else { "" }, sign);
+    let verdict = cell.verdict().map_or(if cell.is_barred() { "!" } else { "" }, sign);
     format!("{verdict}{}", comparison::lean(cell).unwrap_or_default())
 }
 
@@ -190,8 +191,8 @@ pub(crate) fn step_figures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> 
         ("", Side::Left),
     ]);
     for (idx, cell) in step.cells.iter().enumerate() {
-        let is_base = idx == analysis.base && cell.figure.is_some();
-        let ratio = match &cell.rqps {
+        let is_base = idx == analysis.base && cell.figure().is_some();
+        let ratio = match &cell.rqps() {
             Some(r) => toned(number::ratio(r), ratio_tone(cell, r.point)),
             None => plain(if is_base { "1.00" } else { NOTHING }),
         };
@@ -226,15 +227,15 @@ pub(crate) fn stated_metrics(
     let (mut absolute, mut relative) = (Grid::new(&heads), Grid::new(&heads));
     for (idx, cell) in step.cells.iter().enumerate() {
         let label = plain(name(analysis.label(idx)));
-        if cell.per_operation.values.is_empty() {
+        if cell.measurement().is_some_and(|own| own.per_operation.values.is_empty()) {
             continue;
         }
         let value = |m: &Metric| {
-            let value = cell.per_operation.get(*m);
+            let value = cell.per_operation(*m);
             plain(value.map_or_else(|| NOTHING.to_owned(), |v| number::stated(*m, v)))
         };
         absolute.row(metrics.iter().map(value).chain([label.clone()]).collect());
-        if cell.relative.is_some() {
+        if cell.relative().is_some() {
             let ratio = |m: &Metric| plain(stated_ratio(cell, *m));
             relative.row(metrics.iter().map(ratio).chain([label]).collect());
         }
@@ -243,9 +244,10 @@ pub(crate) fn stated_metrics(
 }
 
 /// A metric over the base's as the field writes it: two decimals, a bare 1 for 0/0, `inf` for x/0.
+#[must_use]
 pub fn stated_ratio(cell: &Cell, metric: Metric) -> String {
-    let ratio = cell.relative.as_ref().and_then(|relative| relative.get(metric));
-    let is_nothing = cell.per_operation.get(metric) == Some(0.0);
+    let ratio = cell.relative().and_then(|relative| relative.get(metric));
+    let is_nothing = cell.per_operation(metric) == Some(0.0);
     match ratio {
         None => NOTHING.to_owned(),
         // Nothing of something is 0, so this is nothing of nothing.
@@ -272,11 +274,12 @@ fn metric_row(
 /// Metrics per operation of one step; CPU in microseconds.
 pub(crate) fn metrics_absolute(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Grid {
     let mut grid = Grid::new(&metric_heads());
-    for (idx, cell) in step.cells.iter().enumerate().filter(|(_, c)| c.figure.is_some()) {
+    for (idx, cell) in step.cells.iter().enumerate().filter(|(_, c)| c.figure().is_some()) {
+        let Some(own) = cell.measurement() else { continue };
         let label = analysis.label(idx);
-        let rss = cell.server_rss_bytes.map(number::megabytes);
+        let rss = own.server_rss_bytes.map(number::megabytes);
         let beside = (figure(cell), rss);
-        grid.row(metric_row(&cell.per_operation, beside, label, number::per_operation));
+        grid.row(metric_row(&own.per_operation, beside, label, number::per_operation));
     }
     grid
 }
@@ -285,9 +288,14 @@ pub(crate) fn metrics_absolute(analysis: &Analysis<'_>, step: &StepAnalysis<'_>)
 pub(crate) fn metrics_relative(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Grid {
     let mut grid = Grid::new(&metric_heads());
     for (idx, cell) in step.cells.iter().enumerate() {
-        if let Some(relative) = &cell.relative {
-            let beside = (rqps(cell), cell.server_rss_ratio.map(number::plain_ratio));
-            grid.row(metric_row(relative, beside, analysis.label(idx), number::plain_ratio));
+        if let Some(against) = &cell.against {
+            let beside = (rqps(cell), against.server_rss_ratio.map(number::plain_ratio));
+            grid.row(metric_row(
+                &against.relative,
+                beside,
+                analysis.label(idx),
+                number::plain_ratio,
+            ));
         }
     }
     grid
@@ -299,7 +307,7 @@ pub(crate) fn response_times(
     step: &StepAnalysis<'_>,
 ) -> Option<(Grid, &'static str)> {
     let measured =
-        || step.cells.iter().enumerate().filter_map(|(idx, c)| Some((idx, c.response.as_ref()?)));
+        || step.cells.iter().enumerate().filter_map(|(idx, c)| Some((idx, c.response()?)));
     let smallest = measured().map(|(_, r)| r.typical_ns()).reduce(f64::min)?;
     let (unit, unit_ns) = time_unit(smallest);
     let percentiles: Vec<String> = response::PERCENTILES.map(percentile_heading).to_vec();
@@ -329,8 +337,7 @@ pub(crate) fn starts(
     analysis: &Analysis<'_>,
     step: &StepAnalysis<'_>,
 ) -> Option<(Grid, &'static str)> {
-    let paced =
-        || step.cells.iter().enumerate().filter_map(|(idx, c)| Some((idx, c.lateness.as_ref()?)));
+    let paced = || step.cells.iter().enumerate().filter_map(|(idx, c)| Some((idx, c.lateness()?)));
     let smallest = paced().map(|(_, l)| l.mean_ns().unwrap_or(0.0)).reduce(f64::min)?;
     let (unit, unit_ns) = time_unit(smallest);
     let mut grid = Grid::new(&[
@@ -386,6 +393,7 @@ pub(crate) fn memory(analysis: &Analysis<'_>) -> Option<Grid> {
 }
 
 /// The limits that are the same for all systems, in words; what differs is told as a difference.
+#[must_use]
 pub fn shared_limits(analysis: &Analysis<'_>) -> Vec<String> {
     let systems = &analysis.run.systems;
     let shared = |(name, what): (&str, &str)| {
@@ -398,6 +406,7 @@ pub fn shared_limits(analysis: &Analysis<'_>) -> Vec<String> {
 }
 
 /// What was found of a server's allocator; empty where nothing was.
+#[must_use]
 pub fn allocator<'a>(analysis: &'a Analysis<'_>, idx: usize) -> &'a str {
     analysis.run.systems[idx].process.get("malloc").map_or("", String::as_str)
 }
@@ -430,18 +439,21 @@ pub(crate) fn systems(analysis: &Analysis<'_>) -> Grid {
 }
 
 /// The engine of a system's tables, where it is known.
+#[must_use]
 pub fn engine(analysis: &Analysis<'_>, idx: usize) -> String {
     let engine = analysis.run.systems[idx].spec.engine;
     if analysis.is_imported(idx) { NOTHING.to_owned() } else { engine.to_string() }
 }
 
 /// How connections reached a system, where it is known.
+#[must_use]
 pub fn transport(analysis: &Analysis<'_>, idx: usize) -> String {
     let transport = analysis.run.systems[idx].spec.transport;
     if analysis.is_imported(idx) { NOTHING.to_owned() } else { transport.to_string() }
 }
 
 /// Where the threads of a step ran, where it is known.
+#[must_use]
 pub fn placement(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> String {
     if analysis.is_all_imported() {
         "placement not stated".to_owned()
@@ -467,12 +479,14 @@ pub(crate) fn host(analysis: &Analysis<'_>) -> String {
 }
 
 /// Where a host had the data: `ext4 on /dev/vda, read-ahead 128 KB`, this where it is known.
+#[must_use]
 pub fn storage(host: &Host) -> String {
     let ahead = host.read_ahead_kb.map(|kb| format!(", read-ahead {}", number::kb(kb)));
     host.storage.clone() + &ahead.unwrap_or_default()
 }
 
 /// `MySQL 8.0.33`, or what is known of it.
+#[must_use]
 pub fn version(analysis: &Analysis<'_>, idx: usize) -> String {
     let system = &analysis.run.systems[idx];
     let dbms = system.spec.dbms.name();
@@ -538,6 +552,7 @@ pub(crate) fn sizes(analysis: &Analysis<'_>, columns: SizeColumns) -> Option<Gri
 }
 
 /// What the columns of [`sizes`] are.
+#[must_use]
 pub fn sizes_legend(analysis: &Analysis<'_>) -> String {
     let step = |end: fn(&rqps_analysis::SystemSizes) -> Option<(usize, Sizes)>| {
         let mut all = analysis.sizes.iter().filter_map(end).map(|(at, _)| at);

@@ -12,11 +12,13 @@ use rqps_text::words::{list, shorten_apart};
 const STEP_COLUMNS: usize = 18;
 
 /// Whether a run is shown with a row per system.
+#[must_use]
 pub fn is_many(analysis: &Analysis<'_>) -> bool {
     analysis.candidates().count() > MANY
 }
 
 /// What the run says about all candidates, in one sentence.
+#[must_use]
 pub fn sentence(analysis: &Analysis<'_>) -> String {
     let all = analysis.headlines.len();
     let n = |wanted: &dyn Fn(&Counts) -> bool| {
@@ -130,9 +132,9 @@ fn grid(analysis: &Analysis<'_>, steps: &[NamedStep<'_>]) -> Grid {
 
 fn ratio(analysis: &Analysis<'_>, idx: usize, cell: &Cell) -> GridCell {
     match cell.state {
-        CellState::Measured if idx == analysis.base => plain("1.00"),
+        CellState::Measured(_) if idx == analysis.base => plain("1.00"),
         // The word is in the figure's column already.
-        CellState::Measured => layout::rqps(cell),
+        CellState::Measured(_) => layout::rqps(cell),
         _ => GridCell::default(),
     }
 }

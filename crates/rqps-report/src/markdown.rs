@@ -10,8 +10,10 @@ use crate::causes;
 use crate::command;
 use crate::compare;
 use crate::grid::{Grid, Side, escape_markdown, plain};
+use crate::headline;
 use crate::layout::{self, SizeColumns};
 use crate::many;
+use crate::rule::verdict_rule;
 use crate::warning::InWords;
 use crate::{places, plans, warning};
 use rqps_analysis::{Analysis, Cell, CellState};
@@ -86,8 +88,11 @@ fn head(out: &mut String, analysis: &Analysis<'_>) {
         paragraph(out, &format!("**{}**", escape_markdown(&many::sentence(analysis))));
     }
     for headline in analysis.headlines.iter().filter(|_| !many::is_many(analysis)) {
-        paragraph(out, &format!("**{}**", escape_markdown(&headline.sentence)));
-        paragraph(out, &escape_markdown(&headline.details.join(" ")));
+        paragraph(
+            out,
+            &format!("**{}**", escape_markdown(&headline::sentence(analysis, headline))),
+        );
+        paragraph(out, &escape_markdown(&headline::details(analysis, headline).join(" ")));
     }
     if analysis.headlines.is_empty() {
         paragraph(out, "One system: there is nothing to compare it with.");
@@ -167,7 +172,7 @@ fn summary(out: &mut String, analysis: &Analysis<'_>) {
     if analysis.is_all_imported() {
         paragraph(out, "Imported figures have neither interval nor verdict.");
     } else {
-        paragraph(out, &escape_markdown(&rqps_text::words::capital(&analysis.verdict_rule())));
+        paragraph(out, &escape_markdown(&rqps_text::words::capital(&verdict_rule(analysis))));
     }
     for (idx, note) in analysis.footnotes.iter().enumerate() {
         let places = places::of(analysis, idx).join("; ");
@@ -232,13 +237,13 @@ type Ratio = fn(&Cell) -> Option<f64>;
 
 /// KB that the server wrote per operation, over the base's.
 fn written(cell: &Cell) -> Option<f64> {
-    let change = cell.split.as_deref()?.quantity(Quantity::ServerWrittenKb)?;
+    let change = cell.split()?.quantity(Quantity::ServerWrittenKb)?;
     Some(relative(change.candidate, change.base))
 }
 
 /// Resident memory of the server at the step's end, over the base's.
 fn rss(cell: &Cell) -> Option<f64> {
-    cell.server_rss_ratio
+    cell.server_rss_ratio()
 }
 
 /// All candidates' metrics relative to the base, folded away.
@@ -253,7 +258,7 @@ fn metrics(out: &mut String, analysis: &Analysis<'_>) {
     let mut is_empty = true;
     for step in &analysis.steps {
         for (idx, cell) in step.cells.iter().enumerate() {
-            let Some(relative) = &cell.relative else { continue };
+            let Some(relative) = cell.relative() else { continue };
             let mut row =
                 vec![plain(&step.title), plain(analysis.short_label(idx)), layout::rqps(cell)];
             row.extend(metrics.iter().map(|&m| {

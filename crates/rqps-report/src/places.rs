@@ -56,6 +56,7 @@ fn shared(kind: &WarningKind) -> Shared {
 }
 
 /// The places of a footnote, system by system: `my8033.small: scan (94% of their CPUs)`.
+#[must_use]
 pub fn of(analysis: &Analysis<'_>, footnote_idx: usize) -> Vec<String> {
     let systems = analysis.run.systems.iter().enumerate();
     let of_system = systems.filter_map(|(idx, system)| {

@@ -200,15 +200,15 @@ fn without_empty_groups(lines: Vec<Vec<String>>) -> Vec<Vec<String>> {
 
 /// Figure and ratio of a cell.
 fn cells(host: &Analysis<'_>, at: usize, cell: &Cell, unit: Figure) -> [String; 2] {
-    let figure = match (&cell.state, &cell.figure) {
+    let figure = match (&cell.state, cell.figure()) {
         (CellState::Failed { .. }, _) => "failed".to_owned(),
         (CellState::Pending, _) | (_, None) => "not run".to_owned(),
-        (CellState::Measured, Some(figure)) if cell.is_stated => figure.point.to_string(),
-        (CellState::Measured, Some(figure)) => shown(figure.point, unit),
+        (CellState::Measured(_), Some(figure)) if cell.is_stated => figure.point.to_string(),
+        (CellState::Measured(_), Some(figure)) => shown(figure.point, unit),
     };
-    let ratio = match &cell.rqps {
+    let ratio = match &cell.rqps() {
         Some(ratio) => number::plain_ratio(ratio.point),
-        None if at == host.base && cell.figure.is_some() => "1.00".to_owned(),
+        None if at == host.base && cell.figure().is_some() => "1.00".to_owned(),
         None => NOTHING.to_owned(),
     };
     [figure, ratio]
@@ -284,7 +284,7 @@ fn laid_out(lines: &[Vec<String>], names: Option<&[String]>) -> String {
 
 /// What ratios are relative to and how sure they are, in a line.
 fn about(host: &Analysis<'_>) -> String {
-    let ratios = || host.steps.iter().flat_map(|s| &s.cells).filter_map(|cell| cell.rqps.as_ref());
+    let ratios = || host.steps.iter().flat_map(|s| &s.cells).filter_map(Cell::rqps);
     let has_intervals = ratios().any(|ratio| ratio.interval.is_some());
     let sure = if let Some(imported) = &host.run.imported {
         format!("{}; n=1, no intervals", one_line(&imported.to_string()))

@@ -16,6 +16,7 @@ pub struct Repeat<'a> {
 
 /// The command that measures a step again. Of joined runs one for each that has the step, that of the base's first.
 /// None for what was imported.
+#[must_use]
 pub fn commands<'a>(analysis: &'a Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<Repeat<'a>> {
     let run = analysis.run;
     let clients = analysis.clients_of(step);
@@ -83,6 +84,7 @@ fn command(words: &[String], seed: u64, info: &StepInfo, clients: Option<u32>) -
 /// What a step that is repeated alone finds otherwise than in the run, in a sentence: rqps fills the tables
 /// anew and leaves out the steps before it. `None` where none of them wrote since the tables were filled. The
 /// step is named by its place among those of the analysis.
+#[must_use]
 pub fn caution(analysis: &Analysis<'_>, step_idx: usize) -> Option<&'static str> {
     let before = analysis.steps.get(..step_idx)?;
     follows_writes(before.iter().map(|step| &step.step.info)).then_some(

@@ -56,6 +56,7 @@ impl Table {
         [Self::GrownOwn, Self::GrownAll, Self::New, Self::Vanished, Self::ShrunkOwn];
 
     /// What it is, with the operation that is meant.
+    #[must_use]
     pub fn title(self, operation: &str) -> String {
         match self {
             Self::GrownOwn => format!("functions whose own CPU per {operation} grew most"),
@@ -107,6 +108,7 @@ fn is_trunk(function: &FunctionChange, pair: &PairStacks) -> bool {
 }
 
 /// Functions of a candidate beside the base's, µs per operation.
+#[must_use]
 pub fn functions(analysis: &Analysis<'_>, pair: &PairStacks, table: Table) -> Option<Grid> {
     let found = table.functions(pair);
     if found.is_empty() {
@@ -138,6 +140,7 @@ pub fn functions(analysis: &Analysis<'_>, pair: &PairStacks, table: Table) -> Op
 }
 
 /// The functions of one system, by their own time, µs per operation.
+#[must_use]
 pub fn times(times: &[FunctionTime]) -> Option<Grid> {
     if times.is_empty() {
         return None;
@@ -160,6 +163,7 @@ pub fn times(times: &[FunctionTime]) -> Option<Grid> {
 }
 
 /// Where threads were, µs per operation and, in brackets, threads on average.
+#[must_use]
 pub fn waits(analysis: &Analysis<'_>, stacks: &StepStacks<'_>) -> Option<Grid> {
     if stacks.waits.is_empty() {
         return None;
@@ -192,6 +196,7 @@ pub fn waits(analysis: &Analysis<'_>, stacks: &StepStacks<'_>) -> Option<Grid> {
 }
 
 /// Events of the CPU per operation, where it counts any.
+#[must_use]
 pub fn counters(analysis: &Analysis<'_>, stacks: &StepStacks<'_>) -> Option<Grid> {
     let profiles = || stacks.profiles.iter().flatten();
     let events: Vec<&str> = rqps_stacks::counter_text::EVENTS
@@ -221,6 +226,7 @@ pub fn counters(analysis: &Analysis<'_>, stacks: &StepStacks<'_>) -> Option<Grid
 }
 
 /// What was recorded of a step and how well, in sentences; what could not be had, with its remedy.
+#[must_use]
 pub fn notes(
     analysis: &Analysis<'_>,
     step: &StepAnalysis<'_>,
@@ -235,7 +241,7 @@ pub fn notes(
             notes.push(format!("{}: {sentence}", analysis.label(idx)));
         }
         if let Some(measured) = step.cells.get(idx).and_then(|cell| {
-            cell.per_operation.get(rqps_model::Metric::ServerCpu).filter(|us| *us > 0.0)
+            cell.per_operation(rqps_model::Metric::ServerCpu).filter(|us| *us > 0.0)
         }) && let Some(clock) = profile.clock_us()
         {
             notes.push(format!(
@@ -338,6 +344,7 @@ fn quality(profile: &StackProfile, operation: &str) -> Option<String> {
 }
 
 /// A sentence on the whole of a pair: how much more CPU, and how much of it the listed functions are.
+#[must_use]
 pub fn sentence(analysis: &Analysis<'_>, step: &StepAnalysis<'_>, pair: &PairStacks) -> String {
     let operation = step.step.info.figure.operation();
     // Beyond chance: of hundreds of functions that both have, some are seen on one side alone.

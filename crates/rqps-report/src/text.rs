@@ -10,9 +10,11 @@ use crate::command;
 use crate::compare;
 use crate::comparison;
 use crate::grid::Grid;
+use crate::headline;
 use crate::layout::{self, SizeColumns};
 use crate::many;
 use crate::repeat::{self, Repeat};
+use crate::rule::verdict_rule;
 use crate::tone::Tone;
 use crate::warning::InWords;
 use crate::{places, warning};
@@ -155,8 +157,8 @@ fn head(page: &mut Page, analysis: &Analysis<'_>) {
         page.strong(&many::sentence(analysis));
     } else {
         for headline in &analysis.headlines {
-            page.strong(&headline.sentence);
-            for detail in &headline.details {
+            page.strong(&headline::sentence(analysis, headline));
+            for detail in &headline::details(analysis, headline) {
                 page.paragraph("  ", detail);
             }
         }
@@ -272,7 +274,7 @@ fn summary(page: &mut Page, analysis: &Analysis<'_>) {
             format!(
                 "Above 1 is faster. {} srvcpu/o: server CPU per operation relative to the base; cl: \
                  clients.",
-                analysis.verdict_rule()
+                verdict_rule(analysis)
             )
         },
     );
@@ -437,7 +439,7 @@ fn metrics_legend(page: &mut Page, analysis: &Analysis<'_>) {
     if analysis.n_tests() > 0 && !many::is_many(analysis) {
         page.paragraph("", &format!("Ratios: {}.", comparison::legend(analysis)));
     }
-    if analysis.steps.iter().all(|s| s.cells.iter().any(|c| c.insert.is_some())) {
+    if analysis.steps.iter().all(|s| s.cells.iter().any(|c| c.insert().is_some())) {
         return;
     }
     if analysis.is_all_imported() {
@@ -482,7 +484,7 @@ fn step_block(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>)
     plans::step(page, analysis, step);
     split(page, analysis, step);
     stacks::step(page, analysis, step);
-    if step.cells.iter().any(|c| c.insert.is_some()) {
+    if step.cells.iter().any(|c| c.insert().is_some()) {
         insert::step(page, analysis, step);
         return;
     }
@@ -497,11 +499,11 @@ fn step_block(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>)
                 page.grid(&relative);
             }
         }
-    } else if step.cells.iter().any(|c| c.figure.is_some()) {
+    } else if step.cells.iter().any(|c| c.figure().is_some()) {
         page.line("--- absolute");
         page.grid(&layout::metrics_absolute(analysis, step));
     }
-    if step.cells.iter().any(|c| c.relative.is_some()) && !analysis.is_all_imported() {
+    if step.cells.iter().any(|c| c.relative().is_some()) && !analysis.is_all_imported() {
         page.line(&format!("--- relative to {}", shorten(analysis.base_label(), 60)));
         page.grid(&layout::metrics_relative(analysis, step));
     }

@@ -28,6 +28,7 @@ pub enum Tone {
 
 impl Tone {
     /// The colour of a relative figure.
+    #[must_use]
     pub fn of_ratio(ratio: f64) -> Self {
         let hundredths = (ratio * 100.0).round();
         if hundredths < 95.0 {
@@ -40,6 +41,7 @@ impl Tone {
     }
 
     /// The colour of an absolute figure.
+    #[must_use]
     pub fn of_level(level: Level) -> Self {
         match level {
             Level::Bottom => Self::Worst,

@@ -406,6 +406,7 @@ fn lines_as_one(text: &str) -> String {
 }
 
 /// What happened on the way: when, to which system, what.
+#[must_use]
 pub fn happened(run: &Run) -> Vec<String> {
     let sentence = |warning: &Warning| {
         let system = warning.scope.system().and_then(|idx| run.systems.get(idx));

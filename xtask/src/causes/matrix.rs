@@ -27,9 +27,9 @@ impl Judged {
         let step = steps.find(|step| step.step.info.name == trial.step);
         let step = step.with_context(|| format!("the run has no step {}", trial.step))?;
         let cell = step.cells.get(1).context("the run has one system")?;
-        let verdict = cell.verdict.map_or("no verdict", |verdict| verdict.word());
-        let sentence = cell.cause.as_ref().map_or_else(
-            || format!("{verdict}, rQPS {:.2}", cell.rqps.map_or(f64::NAN, |r| r.point)),
+        let verdict = cell.verdict().map_or("no verdict", |verdict| verdict.word());
+        let sentence = cell.cause().map_or_else(
+            || format!("{verdict}, rQPS {:.2}", cell.rqps().map_or(f64::NAN, |r| r.point)),
             |cause| cause.sentence.clone(),
         );
         let says = |word: &str| {
@@ -37,7 +37,7 @@ impl Judged {
             has(&sentence) || InWords::of(analysis).before_reading().iter().any(has)
         };
         Ok(Self {
-            kind: cell.cause.as_ref().map(|cause| cause.kind),
+            kind: cell.cause().map(|cause| cause.kind),
             is_named: trial.must_name.is_none_or(says),
             sentence,
         })

@@ -74,17 +74,17 @@ impl Counts {
             let said = self.by_slowdown_bp.entry(slowdown).or_default();
             for step in analysis.steps.iter().filter(|step| step.is_compared()) {
                 let cell = &step.cells[1];
-                said.n_pairs += usize::from(cell.verdict.is_some());
+                said.n_pairs += usize::from(cell.verdict().is_some());
                 said.below += usize::from(cell.direction() == Some(Ordering::Less));
                 said.above += usize::from(cell.direction() == Some(Ordering::Greater));
-                match cell.verdict {
+                match cell.verdict() {
                     Some(Verdict::Slower) => said.slower += 1,
                     Some(Verdict::Faster) => said.faster += 1,
                     Some(Verdict::Same) => said.same += 1,
                     Some(Verdict::Unclear) => said.unclear += 1,
                     None => said.none += 1,
                 }
-                let Some(rqps) = &cell.rqps else { continue };
+                let Some(rqps) = &cell.rqps() else { continue };
                 said.ratios.push(rqps.point);
                 let widths = match step.step.info.kind {
                     StepKind::Read => &mut said.reads,

@@ -6,31 +6,44 @@ use rqps_model::{Run, RunStep};
 
 use super::estimate::Measured;
 use super::origin::Rule;
-use super::{CellState, StepAnalysis};
 
-/// Gives the cells of every step that has a twin before the writes how they have aged.
-pub(super) fn ageing(run: &Run, steps: &mut [StepAnalysis<'_>], rule: Rule<'_>) {
-    for at in 0..steps.len() {
-        let (earlier, rest) = steps.split_at_mut(at);
-        let Some(StepAnalysis { step: after, cells, .. }) = rest.first_mut() else { continue };
-        let is_twin = |other: &&StepAnalysis<'_>| {
-            let name = after_of(&other.step.info.name);
-            name.as_deref() == Some(after.info.name.as_str()) && other.step.clients == after.clients
-        };
-        let Some(before) = earlier.iter().rev().find(is_twin) else { continue };
-        let is_measured =
-            |cell: Option<&super::Cell>| cell.is_some_and(|cell| cell.state == CellState::Measured);
-        let known: Vec<bool> = (0..cells.len())
-            .map(|idx| is_measured(cells.get(idx)) && is_measured(before.cells.get(idx)))
-            .collect();
-        for (idx, cell) in cells.iter_mut().enumerate().filter(|(idx, _)| known[*idx]) {
-            let own = twins(&before.step, after, idx);
-            let has_base = idx != rule.base && known.get(rule.base) == Some(&true);
-            let base = twins(&before.step, after, rule.base).filter(|_| has_base);
-            let is_interleaved = rule.measured(run, idx) == Measured::Interleaved;
-            cell.ageing = own.and_then(|own| Ageing::of(own, base, is_interleaved));
-        }
-    }
+/// A step, and on which systems it was measured.
+#[derive(Debug, Clone)]
+pub(super) struct MeasuredStep<'s> {
+    pub(super) step: &'s RunStep,
+    pub(super) is_measured: Vec<bool>,
+}
+
+/// How every step has aged on every system since its twin before the writes; nothing of a step that has none.
+pub(super) fn ageings(
+    run: &Run,
+    steps: &[MeasuredStep<'_>],
+    rule: Rule<'_>,
+) -> Vec<Vec<Option<Ageing>>> {
+    (1..=steps.len()).map(|n| of_last(run, &steps[..n], rule)).collect()
+}
+
+/// How the last of some steps has.
+fn of_last(run: &Run, steps: &[MeasuredStep<'_>], rule: Rule<'_>) -> Vec<Option<Ageing>> {
+    let Some((after, earlier)) = steps.split_last() else { return Vec::new() };
+    let is_twin = |other: &&MeasuredStep<'_>| {
+        let name = after_of(&other.step.info.name);
+        name.as_deref() == Some(after.step.info.name.as_str())
+            && other.step.clients == after.step.clients
+    };
+    let Some(before) = earlier.iter().rev().find(is_twin) else {
+        return vec![None; after.is_measured.len()];
+    };
+    let is_known = |idx: usize| {
+        after.is_measured.get(idx) == Some(&true) && before.is_measured.get(idx) == Some(&true)
+    };
+    let twins = |idx: usize| twins(before.step, after.step, idx).filter(|_| is_known(idx));
+    let of_system = |idx: usize| {
+        let base = twins(rule.base).filter(|_| idx != rule.base);
+        let is_interleaved = rule.measured(run, idx) == Measured::Interleaved;
+        twins(idx).and_then(|own| Ageing::of(own, base, is_interleaved))
+    };
+    (0..after.is_measured.len()).map(of_system).collect()
 }
 
 fn twins<'s>(before: &'s RunStep, after: &'s RunStep, idx: usize) -> Option<Twins<'s>> {

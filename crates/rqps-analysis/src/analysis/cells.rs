@@ -1,138 +1,181 @@
-//! The cells of a step: what was measured on each system, and compared with the base.
-
-use std::collections::BTreeMap;
+//! The cells of a run: what was measured on each system, compared with the base, judged among all ratios, and
+//! explained.
 
 use rqps_model::run::SystemStep;
-use rqps_model::{
-    Figure, Lateness, PerOperation, Run, RunStep, Schedule, Sizes, Slice, StepKind, StepOutcome,
-    WarningKind,
-};
+use rqps_model::{Figure, Run, RunStep, Schedule, StepKind, StepOutcome, WarningKind};
 
-use super::bar::Bar;
-use super::cell::{Cell, CellState, Totals};
-use super::comparison::{Comparison, Judged};
-use super::estimate::{self, Measured, Pair};
-use super::footnote::{Book, slice_errors};
+use super::ageing::{self, MeasuredStep};
+use super::bar::{Bar, Standing, holds_rate};
+use super::cell::{Cell, CellState};
+use super::comparison::{Judgement, Ratios};
+use super::estimate::{Measured, Pair};
+use super::explain::{Around, Explanation, Subject};
+use super::footnote::{Book, CellWarning};
 use super::guard;
 use super::imported;
 use super::insert;
+use super::judge::{self, OpenStep};
 use super::levels;
-use super::memory;
+use super::measurement::Measurement;
 use super::observed::{Known, OfSystem};
+use super::open_cell::{Closing, OpenAgainst, OpenCell, Ratio};
 use super::origin::Rule;
 use super::per_operation;
-use super::plans;
+use super::plans::{self, StepPlans};
+use super::settle;
 use super::system_pair::SystemPair;
 
-/// The cells of one step, one per system of the run, compared with the base; their verdicts are
-/// decided over the whole run ([`super::judge`]).
-pub(super) fn cells(
+/// A step, what its slices tell, and how the systems go about its statements.
+#[derive(Clone, Copy)]
+pub(super) struct ObservedStep<'s> {
+    pub(super) step: &'s RunStep,
+    pub(super) observed: &'s [OfSystem],
+    pub(super) plans: &'s StepPlans,
+}
+
+/// A step on a system that was measured.
+#[derive(Clone, Copy)]
+struct Side<'c> {
+    system_idx: usize,
+    system: &'c SystemStep,
+    measurement: &'c Measurement,
+}
+
+/// The cells of all steps, by step and system.
+pub(super) fn cells<'s>(
+    around: &Around<'_>,
+    steps: &[ObservedStep<'s>],
+    bound: f64,
+    book: &mut Book,
+) -> Vec<Vec<Cell>> {
+    let (run, rule) = (around.run, around.rule);
+    let open = |of: &ObservedStep<'s>| OpenStep {
+        cells: open_cells(run, *of, rule, book),
+        is_compared: of.step.info.kind != StepKind::Load,
+        is_timed: settle::is_timed(of.step),
+    };
+    let open: Vec<OpenStep<'s>> = steps.iter().map(open).collect();
+    let judgements = judge::judge(&open, bound);
+    let ageings = ageing::ageings(run, &measured_on(steps, &open), rule);
+    let mut out = Vec::new();
+    for (step_idx, (of, open)) in steps.iter().zip(open).enumerate() {
+        let mut cells = Vec::new();
+        for (system_idx, cell) in open.cells.into_iter().enumerate() {
+            let judgement = &judgements[step_idx][system_idx];
+            let explanation = explain(around, *of, system_idx, &cell, judgement);
+            let ageing = ageings[step_idx][system_idx];
+            let pair = SystemPair { base: rule.base, candidate: system_idx };
+            let closing = Closing { judgement, explanation, ageing };
+            cells.push(cell.close(run, of.step, pair, closing));
+        }
+        out.push(cells);
+    }
+    out
+}
+
+/// On which systems steps were measured.
+fn measured_on<'s>(steps: &[ObservedStep<'s>], open: &[OpenStep<'_>]) -> Vec<MeasuredStep<'s>> {
+    let is_measured = |step: &OpenStep<'_>| {
+        step.cells.iter().map(|cell| cell.state.is_measured()).collect::<Vec<bool>>()
+    };
+    let of = |(step, open): (&ObservedStep<'s>, &OpenStep<'_>)| MeasuredStep {
+        step: step.step,
+        is_measured: is_measured(open),
+    };
+    steps.iter().zip(open).map(of).collect()
+}
+
+/// What explains the ratio of a cell, where it has one.
+fn explain(
+    around: &Around<'_>,
+    of: ObservedStep<'_>,
+    system_idx: usize,
+    cell: &OpenCell<'_>,
+    judgement: &Judgement,
+) -> Explanation {
+    let against = cell.against.as_ref();
+    let Some((against, rqps)) = against.and_then(|against| Some((against, against.rqps()?))) else {
+        return Explanation::default();
+    };
+    let verdict = judgement.decision.map(|decision| decision.verdict);
+    let (ObservedStep { step, plans, .. }, pair) = (of, &against.pair);
+    around.explain(Subject { step, plans, system_idx, pair, rqps, verdict }, None)
+}
+
+/// The cells of one step, one per system of the run, compared with the base.
+fn open_cells<'s>(
     run: &Run,
-    step: &RunStep,
-    observed: &[OfSystem],
+    of: ObservedStep<'s>,
     rule: Rule<'_>,
     book: &mut Book,
-) -> Vec<Cell> {
+) -> Vec<OpenCell<'s>> {
+    let ObservedStep { step, observed, .. } = of;
     let of_host = levels::of_host(run, step, observed, &rule);
-    let mut cells: Vec<Cell> = (0..run.systems.len())
-        .map(|idx| {
-            let (schedule, n_starts) = rule.schedule(run, idx);
-            let of_host = of_host.get(idx) == Some(&true);
-            let how = Circumstances { schedule, n_starts, of_host };
-            let known = step.systems.get(idx).zip(observed.get(idx));
-            known.map_or_else(pending, |(system, observed)| {
-                measured(how, step, Known { system, observed }, book)
-            })
-        })
-        .enumerate()
-        .map(|(idx, cell)| Cell {
-            server_rss_bytes: rss(&cell, step, idx),
-            is_stated: imported::is(run, idx),
-            is_imported: imported::is(run, idx) || imported::is(run, rule.base),
-            ..cell
-        })
+    let known = |system_idx: usize| {
+        let system = step.systems.get(system_idx)?;
+        Some(Known { system, observed: observed.get(system_idx)? })
+    };
+    let states: Vec<CellState> = (0..run.systems.len())
+        .map(|idx| known(idx).map_or(CellState::Pending, |known| state(step, known)))
         .collect();
-    for (idx, cell) in cells.iter_mut().enumerate().filter(|(_, cell)| cell.figure.is_some()) {
-        let varies = plans::over_starts(run, step, idx);
-        cell.warnings.extend(varies.map(|kind| book.warn(kind)));
+    let side = |system_idx: usize| match states.get(system_idx)? {
+        CellState::Measured(measurement) => {
+            Some(Side { system_idx, system: step.systems.get(system_idx)?, measurement })
+        }
+        CellState::Pending | CellState::Failed { .. } => None,
+    };
+    // Letters of footnotes go by the order of first use.
+    let mut warnings: Vec<Vec<CellWarning>> = Vec::new();
+    for idx in 0..states.len() {
+        let (schedule, n_starts) = rule.schedule(run, idx);
+        let how = Circumstances { schedule, n_starts, of_host: of_host.get(idx) == Some(&true) };
+        let own = known(idx).zip(side(idx));
+        warnings.push(own.map_or_else(Vec::new, |(known, own)| {
+            own_warnings(how, step, known, own.measurement, book)
+        }));
     }
-    insert::compare::set_levels(&mut cells);
-    let base_idx = rule.base;
-    let Some(base) = cells.get(base_idx).cloned() else { return cells };
-    for (idx, cell) in cells.iter_mut().enumerate() {
-        let is_measured = base.state == CellState::Measured && cell.state == CellState::Measured;
-        if idx == base_idx || !is_measured {
-            continue;
-        }
-        let how = rule.measured(run, idx);
-        // Of two files that do not say what they count, each may count something else.
-        if step.info.figure == Figure::AsStated && how == Measured::OtherRuns {
-            continue;
-        }
-        let Some(pair) =
-            Pair::of(step, observed, SystemPair { base: base_idx, candidate: idx }, how)
-        else {
-            continue;
-        };
-        cell.server_rss_ratio = cell
-            .server_rss_bytes
-            .zip(base.server_rss_bytes)
-            .map(|(bytes, base)| bytes as f64 / base as f64);
-        if let Some(rqps) = pair.rqps() {
-            let comparison = Comparison::of(&pair, rqps);
-            cell.rqps = Some(rqps.tested.estimate);
-            cell.server_cpu_ratio = comparison.server_cpu.as_ref().map(Judged::estimate);
-            cell.comparison = Some(Box::new(comparison));
-        } else if cell.is_imported {
-            cell.rqps = imported::ratio_of_zero(cell, &base);
-        }
-        cell.relative = Some(per_operation::relative(&cell.per_operation, &base.per_operation));
-        insert::compare::with_base(cell, &base, book);
-        cell.bar = Bar::between(cell.standing(), base.standing());
-        cell.warnings.extend(rule.warning(step, idx, book));
-        cell.warnings.extend(pair.excluded().map(|kind| book.warn(kind)));
-        if !insert::is_step(step) {
-            guard::of_pair(step.info.kind, &pair, &mut cell.warnings, book);
+    for (idx, warnings) in warnings.iter_mut().enumerate() {
+        if side(idx).is_some_and(|own| own.measurement.figure.is_some()) {
+            warnings.extend(plans::over_starts(run, step, idx).map(|kind| book.warn(kind)));
         }
     }
-    cells
+    let mut against = Vec::new();
+    for (idx, warnings) in warnings.iter_mut().enumerate() {
+        let sides = side(rule.base).zip(side(idx)).filter(|_| idx != rule.base);
+        against.push(sides.and_then(|(base, own)| {
+            let pair = pair(run, of, rule, idx)?;
+            warnings.extend(warnings_of_pair(step, rule, [base, own], book));
+            warnings.extend(pair.excluded().map(|kind| book.warn(kind)));
+            if !insert::is_step(step) {
+                guard::of_pair(step.info.kind, &pair, warnings, book);
+            }
+            Some(open_against(run, pair, base, own))
+        }));
+    }
+    let parts = states.into_iter().zip(warnings).zip(against);
+    parts.map(|((state, warnings), against)| OpenCell { state, warnings, against }).collect()
 }
 
-fn pending() -> Cell {
-    Cell {
-        state: CellState::Pending,
-        figure: None,
-        slices: Vec::new(),
-        rqps: None,
-        verdict: None,
-        comparison: None,
-        per_operation: PerOperation::default(),
-        split: None,
-        ageing: None,
-        cause: None,
-        relative: None,
-        server_cpu_ratio: None,
-        response: None,
-        lateness: None,
-        windows: None,
-        steady_rate: None,
-        warnings: Vec::new(),
-        totals: Totals::default(),
-        sizes: Sizes::default(),
-        server_rss_bytes: None,
-        server_rss_ratio: None,
-        insert: None,
-        bar: None,
-        is_stated: false,
-        is_imported: false,
-        debt: BTreeMap::new(),
-        checks: Vec::new(),
+/// Whether a step has a figure on a system, and what its slices give.
+fn state(step: &RunStep, known: Known<'_>) -> CellState {
+    if let Some(reason) = failure(known.system) {
+        CellState::Failed { reason: reason.to_owned() }
+    } else if known.system.slices.is_empty() {
+        CellState::Pending
+    } else {
+        CellState::Measured(Box::new(Measurement::of(step, known)))
     }
 }
 
-/// Of what has a figure: a failed step's memory is not that of its work.
-fn rss(cell: &Cell, step: &RunStep, idx: usize) -> Option<u64> {
-    memory::at_end(step, idx).filter(|_| cell.state == CellState::Measured)
+/// Why the step has no figure: its outcome, or the warning of a slice that says so.
+fn failure(system: &SystemStep) -> Option<&str> {
+    if let StepOutcome::Failed { reason } = &system.outcome {
+        return Some(reason.as_str());
+    }
+    system.slices.iter().flat_map(|s| &s.warnings).find_map(|warning| match warning {
+        WarningKind::Failed { reason } => Some(reason.as_str()),
+        _ => None,
+    })
 }
 
 /// How a step was measured on a system.
@@ -144,95 +187,103 @@ struct Circumstances {
     of_host: bool,
 }
 
-fn measured(how: Circumstances, step: &RunStep, known: Known<'_>, book: &mut Book) -> Cell {
-    let Known { system, observed } = known;
-    let mut cell = Cell {
-        sizes: system.sizes,
-        debt: system.debt.clone(),
-        checks: system.checks.clone(),
-        ..pending()
-    };
-    if let Some(reason) = failure(system) {
-        cell.state = CellState::Failed { reason: reason.to_owned() };
-        return cell;
+/// What is to be said of a figure by itself.
+fn own_warnings(
+    how: Circumstances,
+    step: &RunStep,
+    known: Known<'_>,
+    measurement: &Measurement,
+    book: &mut Book,
+) -> Vec<CellWarning> {
+    let system = known.system;
+    let mut warnings = book.of_slices(&system.slices, measurement.insert.is_none());
+    match &measurement.insert {
+        None => warnings.extend(guard::own(step.info.kind, known, how.of_host, book)),
+        Some(own) => warnings.extend(insert::compare::warnings(own, book)),
     }
-    if system.slices.is_empty() {
-        return cell;
-    }
-    cell.state = CellState::Measured;
-    cell.slices = system.slices.iter().map(Slice::figure).collect();
-    cell.figure = estimate::figure(step, system);
-    cell.totals = totals(&system.slices);
-    cell.per_operation = per_operation::of(&system.slices);
-    cell.response = observed.response.clone();
-    cell.lateness = lateness(&system.slices);
-    // Creating indexes is a handful of operations: its windows are empty.
-    let is_index = step.info.kind == StepKind::Index;
-    cell.windows = observed.windows.filter(|_| !is_index);
-    let is_insert = insert::is_step(step);
-    cell.steady_rate = observed.mean_steady_rate().filter(|_| !is_index);
-    cell.warnings = book.of_slices(&system.slices, !is_insert);
-    if !is_insert {
-        cell.warnings.extend(guard::own(step.info.kind, known, how.of_host, book));
-    }
-    if is_insert {
-        let own = insert::measured::of(step, system, &cell);
-        cell.warnings.extend(insert::compare::warnings(&own, book));
-        cell.insert = Some(Box::new(own));
-    }
-    let checks: Vec<String> = cell.failed_checks().map(|check| check.name.clone()).collect();
+    let failed = system.checks.iter().filter(|check| !check.passed);
+    let checks: Vec<String> = failed.map(|check| check.name.clone()).collect();
     if !checks.is_empty() {
-        cell.warnings.push(book.warn(WarningKind::CheckFailed { checks }));
+        warnings.push(book.warn(WarningKind::CheckFailed { checks }));
     }
+    warnings.extend(incomplete(how, step, system).map(|kind| book.warn(kind)));
+    warnings
+}
+
+/// That a step has fewer slices than planned.
+fn incomplete(how: Circumstances, step: &RunStep, system: &SystemStep) -> Option<WarningKind> {
     let n = system.slices.len();
+    let is_pending = system.outcome == StepOutcome::Pending;
     match how.schedule {
         Schedule::Sequential { slices: wanted } => {
             let wanted = wanted.saturating_mul(how.n_starts);
             let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
             let once = matches!(step.info.kind, StepKind::Load | StepKind::Index);
             let lacks = !once && n < wanted;
-            if system.outcome == StepOutcome::Pending || lacks {
-                let kind = WarningKind::Incomplete { n, n_planned: Some(wanted) };
-                cell.warnings.push(book.warn(kind));
-            }
+            (is_pending || lacks).then_some(WarningKind::Incomplete { n, n_planned: Some(wanted) })
         }
         // How many blocks a step has follows from its time, which is the suite's business.
         Schedule::Interleaved { .. } => {
-            if system.outcome == StepOutcome::Pending {
-                let kind = WarningKind::Incomplete { n, n_planned: None };
-                cell.warnings.push(book.warn(kind));
-            }
+            is_pending.then_some(WarningKind::Incomplete { n, n_planned: None })
         }
     }
-    cell
 }
 
-/// Why the step has no figure: its outcome, or the mark of a slice that says so.
-fn failure(system: &SystemStep) -> Option<&str> {
-    if let StepOutcome::Failed { reason } = &system.outcome {
-        return Some(reason.as_str());
+/// The step on base and candidate; `None` where they cannot be compared.
+fn pair<'s>(run: &Run, of: ObservedStep<'s>, rule: Rule<'_>, idx: usize) -> Option<Pair<'s>> {
+    let how = rule.measured(run, idx);
+    // Of two files that do not say what they count, each may count something else.
+    if of.step.info.figure == Figure::AsStated && how == Measured::OtherRuns {
+        return None;
     }
-    system.slices.iter().flat_map(|s| &s.warnings).find_map(|mark| match mark {
-        rqps_model::WarningKind::Failed { reason } => Some(reason.as_str()),
-        _ => None,
-    })
+    Pair::of(of.step, of.observed, SystemPair { base: rule.base, candidate: idx }, how)
 }
 
-fn totals(slices: &[Slice]) -> Totals {
-    slices.iter().fold(Totals::default(), |sum, s| Totals {
-        duration_ns: sum.duration_ns.saturating_add(s.duration_ns),
-        n_events: sum.n_events.saturating_add(s.n_events),
-        n_queries: sum.n_queries.saturating_add(s.n_queries),
-        n_operations: sum.n_operations.saturating_add(s.n_operations),
-        n_rows: sum.n_rows.saturating_add(s.n_rows),
-        n_errors: slice_errors(s).fold(sum.n_errors, |n, e| n.saturating_add(e.n)),
-    })
+/// What must be known of a ratio by what its two sides are.
+fn warnings_of_pair(
+    step: &RunStep,
+    rule: Rule<'_>,
+    [base, own]: [Side<'_>; 2],
+    book: &mut Book,
+) -> Vec<CellWarning> {
+    let insert = base.measurement.insert.as_ref();
+    let of_base = insert.and_then(|insert| insert::compare::warning_of_base(insert, book));
+    of_base.into_iter().chain(rule.warning(step, own.system_idx, book)).collect()
 }
 
-fn lateness(slices: &[Slice]) -> Option<Lateness> {
-    slices.iter().filter_map(|s| s.lateness.as_ref()).fold(None, |sum, one| {
-        let mut sum = sum.unwrap_or_default();
-        sum.add(one);
-        Some(sum)
-    })
+/// A candidate against the base, before the run's ratios are judged together.
+fn open_against<'s>(run: &Run, pair: Pair<'s>, base: Side<'_>, own: Side<'_>) -> OpenAgainst<'s> {
+    let is_imported = [base, own].iter().any(|side| imported::is(run, side.system_idx));
+    let (of_base, measurement) = (base.measurement, own.measurement);
+    let field = of_base.insert.as_ref().zip(measurement.insert.as_ref());
+    let rss = measurement.server_rss_bytes.zip(of_base.server_rss_bytes);
+    OpenAgainst {
+        ratio: match pair.rqps() {
+            Some(rqps) => Ratio::Tested(Box::new(Ratios::of(&pair, rqps))),
+            None => {
+                let of_zero = imported::ratio_of_zero(measurement, of_base);
+                of_zero.filter(|_| is_imported).map_or(Ratio::None, Ratio::Zero)
+            }
+        },
+        bar: Bar::between(own.standing(), base.standing()),
+        is_imported,
+        relative: per_operation::relative(&measurement.per_operation, &of_base.per_operation),
+        field_relative: field.map(|(base, own)| own.field.relative_to(&base.field)),
+        server_rss_ratio: rss.map(|(bytes, base)| bytes as f64 / base as f64),
+        pair,
+    }
+}
+
+impl Side<'_> {
+    /// What of it can bar its ratios.
+    fn standing(&self) -> Standing {
+        let insert = self.measurement.insert.as_ref();
+        let sla = insert.and_then(|insert| insert.sla);
+        let all = self.measurement.lateness.as_ref().filter(|_| insert.is_none());
+        Standing {
+            check_failed: self.system.checks.iter().any(|check| !check.passed),
+            sla_failed: sla.is_some_and(|sla| !sla.is_held),
+            rate_held: all.is_some_and(|late| holds_rate(late.n_due, late.n_missed)),
+        }
+    }
 }

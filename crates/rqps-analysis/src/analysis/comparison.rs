@@ -1,7 +1,7 @@
 //! What is known of a candidate beside its rQPS and verdict: tests, starts of the servers, and the
 //! same of server CPU, steady rates and response times.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rqps_model::{Estimate, Slice, Verdict};
 use rqps_stats::fdr::DEFAULT_Q;
@@ -27,11 +27,6 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// One that has not been looked at among the others yet.
-    fn alone(found: StartsEstimate) -> Self {
-        Self { found, adjusted_p: None }
-    }
-
     /// The ratio with its interval.
     #[must_use]
     pub fn estimate(&self) -> Estimate {
@@ -58,22 +53,31 @@ pub struct ResponseRatio {
     pub n_needed: u64,
 }
 
+/// What the rQPS says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Decision {
+    /// Its verdict among all that were tried.
+    pub verdict: Verdict,
+    /// Its verdict alone, whatever else was tried.
+    pub alone: Verdict,
+    /// The adjusted p-value that the verdict goes by, where differences below the practical bound
+    /// count as none; absent where the rQPS alone is neither slower nor faster.
+    pub verdict_p: Option<f64>,
+    /// What would settle an unclear verdict, where that can be told.
+    pub settle: Option<Settle>,
+}
+
 /// A candidate against the base on one step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// Figure / that of the base.
     pub rqps: Judged,
-    /// The verdict of the rQPS alone, whatever else was tried; absent where the ratio is barred.
-    pub alone: Option<Verdict>,
-    /// The adjusted p-value that the verdict goes by, where differences below the practical bound
-    /// count as none; absent where the rQPS alone is neither slower nor faster.
-    pub verdict_p: Option<f64>,
+    /// What it says; absent where the ratio is barred, and of imported figures.
+    pub decision: Option<Decision>,
     /// Share of the measured blocks that ratios are of, above 0: the host was disturbed in others.
     pub kept_share: f64,
     /// The blocks that ratios are without, as the host was disturbed: start of the servers, and number.
     pub left_out: BTreeSet<(u32, u32)>,
-    /// What would settle an unclear verdict, where that can be told.
-    pub settle: Option<Settle>,
     /// Server CPU per operation / that of the base; below 1 is better.
     pub server_cpu: Option<Judged>,
     /// Steady rate / that of the base; absent where a block has too few windows.
@@ -83,31 +87,103 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// The comparison of a pair whose rQPS is `rqps`; what it says among others is decided later.
+    /// The ratios of a pair with what the run says of them.
+    pub(super) fn of(ratios: Ratios, judgement: &Judgement) -> Self {
+        let judged = |kind: RatioKind| {
+            let found = *ratios.get(kind)?;
+            Some(Judged { found, adjusted_p: judgement.adjusted_p.get(&kind).copied() })
+        };
+        let response = |(at, test): (usize, &ResponseTest)| ResponseRatio {
+            percentile: test.percentile,
+            judged: judged(RatioKind::Response(at)),
+            n_fewest: test.n_fewest,
+            n_needed: test.n_needed,
+        };
+        let adjusted_p = judgement.adjusted_p.get(&RatioKind::Rqps).copied();
+        Self {
+            rqps: Judged { found: ratios.rqps, adjusted_p },
+            decision: judgement.decision,
+            kept_share: ratios.kept_share,
+            server_cpu: judged(RatioKind::ServerCpu),
+            steady: judged(RatioKind::SteadyRate),
+            responses: ratios.responses.iter().enumerate().map(response).collect(),
+            left_out: ratios.left_out,
+        }
+    }
+}
+
+/// What a ratio to the base is of. Ratios of one kind are adjusted together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum RatioKind {
+    Rqps,
+    ServerCpu,
+    SteadyRate,
+    /// The percentile at this place among [`COMPARED`].
+    Response(usize),
+}
+
+/// What the run says of the ratios of a pair; nothing of those that take no part.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Judgement {
+    pub(super) decision: Option<Decision>,
+    pub(super) adjusted_p: BTreeMap<RatioKind, f64>,
+}
+
+/// A percentile of the response times over the base's, before it is judged.
+#[derive(Debug, Clone)]
+struct ResponseTest {
+    percentile: f64,
+    found: Option<StartsEstimate>,
+    n_fewest: u64,
+    n_needed: u64,
+}
+
+/// The ratios of a pair, before they are judged among all of the run.
+#[derive(Debug, Clone)]
+pub(super) struct Ratios {
+    /// Figure / that of the base.
+    pub(super) rqps: StartsEstimate,
+    /// As in [`Comparison`].
+    pub(super) kept_share: f64,
+    left_out: BTreeSet<(u32, u32)>,
+    server_cpu: Option<StartsEstimate>,
+    steady: Option<StartsEstimate>,
+    responses: Vec<ResponseTest>,
+}
+
+impl Ratios {
+    /// Those of a pair whose rQPS is `rqps`.
     pub(super) fn of(pair: &Pair<'_>, rqps: StartsEstimate) -> Self {
         Self {
-            rqps: Judged::alone(rqps),
-            alone: None,
-            verdict_p: None,
+            rqps,
             kept_share: pair.kept_share(),
             left_out: pair.left_out_blocks().clone(),
-            settle: None,
-            server_cpu: pair.server_cpu().map(Judged::alone),
-            steady: pair.steady().map(Judged::alone),
+            server_cpu: pair.server_cpu(),
+            steady: pair.steady(),
             responses: responses(pair).unwrap_or_default(),
         }
     }
 
-    /// Its ratios but for the rQPS, each with its kind: ratios of one kind are adjusted together.
-    pub(super) fn others(&mut self) -> impl Iterator<Item = (usize, &mut Judged)> {
-        let responses = self.responses.iter_mut().map(|ratio| ratio.judged.as_mut());
-        let all = [self.server_cpu.as_mut(), self.steady.as_mut()].into_iter().chain(responses);
-        all.enumerate().filter_map(|(kind, judged)| Some((kind, judged?)))
+    /// The ratio of a kind, where it has one.
+    fn get(&self, kind: RatioKind) -> Option<&StartsEstimate> {
+        match kind {
+            RatioKind::Rqps => Some(&self.rqps),
+            RatioKind::ServerCpu => self.server_cpu.as_ref(),
+            RatioKind::SteadyRate => self.steady.as_ref(),
+            RatioKind::Response(at) => self.responses.get(at)?.found.as_ref(),
+        }
+    }
+
+    /// The p-values of its ratios but for the rQPS.
+    pub(super) fn other_p_values(&self) -> impl Iterator<Item = (RatioKind, f64)> {
+        let responses = (0..self.responses.len()).map(RatioKind::Response);
+        let all = [RatioKind::ServerCpu, RatioKind::SteadyRate].into_iter().chain(responses);
+        all.filter_map(|kind| Some((kind, self.get(kind)?.tested.p?)))
     }
 }
 
 /// The percentiles' ratios; `None` where a slice has no readable histogram.
-fn responses(pair: &Pair<'_>) -> Option<Vec<ResponseRatio>> {
+fn responses(pair: &Pair<'_>) -> Option<Vec<ResponseTest>> {
     let times = |slice: &Slice| pair.observed(slice)?.times.as_ref();
     let counts: Vec<u64> = pair.slices().map(|s| Some(times(s)?.n)).collect::<Option<_>>()?;
     let n_fewest = counts.into_iter().min()?;
@@ -116,10 +192,9 @@ fn responses(pair: &Pair<'_>) -> Option<Vec<ResponseRatio>> {
         let found = pair.ratio_of(|slice: &Slice| Some(times(slice)?.percentiles_ns[at]));
         let step = resolution::of_ratio(HISTOGRAM_STEP, HISTOGRAM_STEP);
         let found = found.filter(|_| n_fewest >= n_needed);
-        let judged = found.map(|found| {
-            Judged::alone(StartsEstimate { tested: found.tested.resolved(step), ..found })
-        });
-        ResponseRatio { percentile, judged, n_fewest, n_needed }
+        let found =
+            found.map(|found| StartsEstimate { tested: found.tested.resolved(step), ..found });
+        ResponseTest { percentile, found, n_fewest, n_needed }
     };
     Some(COMPARED.into_iter().enumerate().map(ratio).collect())
 }

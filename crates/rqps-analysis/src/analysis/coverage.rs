@@ -13,7 +13,7 @@ use rqps_model::{
 use rqps_stats::random::Random;
 use rqps_stats::{DEFAULT_BOUND, paired_ratio, verdict};
 
-use super::comparison::Comparison;
+use super::comparison::{Comparison, Judgement, Ratios};
 use super::estimate::{Measured, Pair};
 use super::observed::{self, OfSlice, OfSystem};
 use super::system_pair::SystemPair;
@@ -212,7 +212,8 @@ fn covered(n: usize, base: &Pool, candidate: &Pool) -> [f64; N_RATIOS] {
         let pair =
             Pair::of(&step, &observed, SystemPair { base: 0, candidate: 1 }, Measured::Interleaved)
                 .unwrap();
-        let found = Comparison::of(&pair, pair.rqps().unwrap());
+        let ratios = Ratios::of(&pair, pair.rqps().unwrap());
+        let found = Comparison::of(ratios, &Judgement::default());
         let first = [Some(found.rqps), found.server_cpu, found.steady].into_iter();
         let all = first.chain(found.responses.iter().map(|ratio| ratio.judged));
         let logs = base.mean_logs.iter().zip(candidate.mean_logs);

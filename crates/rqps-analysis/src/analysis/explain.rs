@@ -2,14 +2,14 @@
 //! and of what else the analysis knows.
 
 use rqps_explain::summary::{StepCause, sentences};
-use rqps_explain::{Evidence, Hint, Moves, Question, Slots, Split, judge};
+use rqps_explain::{Cause, Evidence, Hint, Moves, Question, Slots, Split, judge};
 use rqps_model::query_plan::difference::{Aspect, StatementDifference};
-use rqps_model::{PlanDifference, Run, RunStep, RunSystem, StepKind, Verdict};
+use rqps_model::{Estimate, PlanDifference, Run, RunStep, RunSystem, StepKind, Verdict};
 
 use super::estimate::Pair;
 use super::origin::Rule;
 use super::system_pair::SystemPair;
-use super::{Analysis, StepAnalysis};
+use super::{Analysis, Cell, StepPlans};
 use crate::join::host_name;
 use rqps_audit::{Audit, Choice, Explained, Severity, Shown};
 use rqps_text::number::count;
@@ -32,8 +32,8 @@ const MOST_HINTS: usize = 3;
 
 /// What stands around the steps of a run.
 pub(super) struct Around<'r> {
-    run: &'r Run,
-    rule: Rule<'r>,
+    pub(super) run: &'r Run,
+    pub(super) rule: Rule<'r>,
     /// Per system how what it runs with differs from the base's.
     hints: Vec<Vec<Explained>>,
 }
@@ -46,44 +46,57 @@ impl<'r> Around<'r> {
     }
 }
 
-/// Gives every pair of a step its split and every verdict its cause. `off_cpu` tells where a slower
-/// system's threads waited longer than the base's, or a faster one's less long, where that was looked at.
-pub(super) fn explain(
-    around: &Around<'_>,
-    analysed: &mut StepAnalysis<'_>,
-    off_cpu: impl Fn(usize, Verdict) -> Option<String>,
-) {
-    let Around { run, rule, hints } = around;
-    let StepAnalysis { step, cells, plans, observed, .. } = analysed;
-    for (idx, cell) in cells.iter_mut().enumerate().filter(|(idx, _)| *idx != rule.base) {
-        let systems = SystemPair { base: rule.base, candidate: idx };
-        let pair = Pair::of(step, observed, systems, rule.measured(run, idx));
-        let (Some(pair), Some(rqps)) = (pair, cell.rqps) else { continue };
+/// A candidate's step against the base's, to be explained.
+#[derive(Clone, Copy)]
+pub(super) struct Subject<'s> {
+    pub(super) step: &'s RunStep,
+    pub(super) plans: &'s StepPlans,
+    pub(super) system_idx: usize,
+    pub(super) pair: &'s Pair<'s>,
+    pub(super) rqps: Estimate,
+    /// Where there is none, there is no cause.
+    pub(super) verdict: Option<Verdict>,
+}
+
+/// What explains a ratio to the base.
+#[derive(Debug, Default)]
+pub(super) struct Explanation {
+    /// The time per operation taken apart.
+    pub(super) split: Option<Box<Split>>,
+    /// What explains the verdict.
+    pub(super) cause: Option<Box<Cause>>,
+}
+
+impl Around<'_> {
+    /// Explains a ratio. `off_cpu` tells where a slower system's threads waited longer than the base's, or a
+    /// faster one's less long, where that was looked at.
+    pub(super) fn explain(&self, of: Subject<'_>, off_cpu: Option<String>) -> Explanation {
+        let Subject { step, plans, system_idx, pair, rqps, verdict } = of;
+        let Self { run, rule, hints } = self;
         let sides = pair.sides();
-        let split = slots(run, step, rule, idx).and_then(|n| Split::of(&sides, n));
-        let Some(verdict) = cell.verdict else {
-            cell.split = split.map(Box::new);
-            continue;
-        };
-        let differences = hints.get(idx).map_or(&[][..], Vec::as_slice);
-        let evidence = Evidence {
-            plans: plans.differences.get(idx).and_then(Option::as_ref).map_or_else(Vec::new, told),
-            audit: told_in_short(differences, step.info.kind),
-            off_cpu: off_cpu(idx, verdict),
-        };
-        let question = Question {
-            sides: &sides,
-            split: split.as_ref(),
-            verdict,
-            rqps,
-            kind: step.info.kind,
-            operation: step.info.figure.operation(),
-            is_comparable: is_comparable(&run.systems, systems),
-            unlike: unlike(rule, idx),
-            evidence: &evidence,
-        };
-        cell.cause = judge(&question).map(Box::new);
-        cell.split = split.map(Box::new);
+        let split = slots(run, step, rule, system_idx).and_then(|n| Split::of(&sides, n));
+        let cause = verdict.and_then(|verdict| {
+            let differences = hints.get(system_idx).map_or(&[][..], Vec::as_slice);
+            let of_plans = plans.differences.get(system_idx).and_then(Option::as_ref);
+            let evidence = Evidence {
+                plans: of_plans.map_or_else(Vec::new, told),
+                audit: told_in_short(differences, step.info.kind),
+                off_cpu,
+            };
+            let systems = SystemPair { base: rule.base, candidate: system_idx };
+            judge(&Question {
+                sides: &sides,
+                split: split.as_ref(),
+                verdict,
+                rqps,
+                kind: step.info.kind,
+                operation: step.info.figure.operation(),
+                is_comparable: is_comparable(&run.systems, systems),
+                unlike: unlike(rule, system_idx),
+                evidence: &evidence,
+            })
+        });
+        Explanation { split: split.map(Box::new), cause: cause.map(Box::new) }
     }
 }
 
@@ -233,11 +246,7 @@ pub(super) fn summary(analysis: &Analysis<'_>, system_idx: usize) -> Vec<String>
             title: &step.title,
             group: step.group(),
             operation: step.step.info.figure.operation(),
-            cause: step
-                .cells
-                .get(system_idx)
-                .filter(|cell| cell.verdict.is_some())
-                .and_then(|cell| cell.cause.as_deref()),
+            cause: step.cells.get(system_idx).and_then(Cell::cause),
         })
         .collect();
     sentences(&steps)

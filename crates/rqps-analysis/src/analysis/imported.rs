@@ -4,8 +4,9 @@
 use rqps_model::warning::ImportedSource;
 use rqps_model::{Estimate, Imported, Metric, Run, SystemSource, WarningKind};
 
+use super::Analysis;
+use super::measurement::Measurement;
 use super::missing::missing_in;
-use super::{Analysis, Cell};
 
 /// Whether a system's figures were taken from another tool's files.
 pub(super) fn is(run: &Run, system_idx: usize) -> bool {
@@ -13,8 +14,8 @@ pub(super) fn is(run: &Run, system_idx: usize) -> bool {
 }
 
 /// The ratio of a figure of 0, which has no logarithm and so no test: 0 of any other figure.
-pub(super) fn ratio_of_zero(cell: &Cell, base: &Cell) -> Option<Estimate> {
-    let (figure, base) = (cell.figure?.point, base.figure?.point);
+pub(super) fn ratio_of_zero(own: &Measurement, base: &Measurement) -> Option<Estimate> {
+    let (figure, base) = (own.figure?.point, base.figure?.point);
     (figure == 0.0 && base > 0.0).then(|| Estimate::single(0.0))
 }
 
@@ -38,7 +39,7 @@ impl Analysis<'_> {
     pub fn metrics(&self) -> Vec<Metric> {
         let has = |metric: Metric| {
             let mut cells = self.steps.iter().flat_map(|step| &step.cells);
-            cells.any(|cell| cell.per_operation.get(metric).is_some())
+            cells.any(|cell| cell.per_operation(metric).is_some())
         };
         if self.is_all_imported() {
             let all = [Metric::HostCpu].into_iter().chain(Metric::STATED);
@@ -88,7 +89,7 @@ pub(super) fn not_measured(analysis: &Analysis<'_>) -> Option<WarningKind> {
     let systems = imported_systems(analysis);
     let has_imported = !systems.is_empty() || analysis.is_all_imported();
     let cells = analysis.steps.iter().flat_map(|step| step.cells.iter().enumerate());
-    let with_figure = cells.filter(|(idx, c)| analysis.is_imported(*idx) && c.figure.is_some());
+    let with_figure = cells.filter(|(idx, c)| analysis.is_imported(*idx) && c.figure().is_some());
     let lacking = missing_in(&with_figure.map(|(_, cell)| cell).collect::<Vec<_>>());
     has_imported.then_some(WarningKind::NotImported { systems, lacking })
 }

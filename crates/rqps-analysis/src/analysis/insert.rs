@@ -30,10 +30,6 @@ pub struct InsertCell {
     pub sla: Option<Sla>,
     /// The field's metrics.
     pub field: FieldMetrics,
-    /// The same relative to the base; absent for the base.
-    pub field_relative: Option<FieldMetrics>,
-    /// Where the figure lies among those of all systems.
-    pub level: Level,
     /// Whether an imported file states its figures, so that they have its digits.
     pub is_stated: bool,
 }

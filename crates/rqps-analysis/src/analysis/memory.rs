@@ -1,7 +1,7 @@
 //! Resident memory of the servers: read at the end of every step, with no noise to average away and
 //! so without an interval.
 
-use rqps_model::{RunStep, Slice};
+use rqps_model::Slice;
 
 use super::{Analysis, StepAnalysis};
 
@@ -20,12 +20,6 @@ pub struct Memory {
     pub ratio: Option<f64>,
 }
 
-/// Resident memory of the server at the end of a step: the last slice's reading.
-#[must_use]
-pub fn at_end(step: &RunStep, system_idx: usize) -> Option<u64> {
-    last_reading(&step.systems.get(system_idx)?.slices)
-}
-
 /// The last slice's reading, or what an imported file states, bytes.
 pub(in crate::analysis) fn last_reading(slices: &[Slice]) -> Option<u64> {
     let last = slices.last()?;
@@ -37,7 +31,7 @@ pub(in crate::analysis) fn last_reading(slices: &[Slice]) -> Option<u64> {
 /// One per system with any reading.
 pub(super) fn memory(analysis: &Analysis<'_>) -> Vec<Memory> {
     let steps = &analysis.steps;
-    let bytes = |step: &StepAnalysis<'_>, idx: usize| step.cells.get(idx)?.server_rss_bytes;
+    let bytes = |step: &StepAnalysis<'_>, idx: usize| step.cells.get(idx)?.server_rss_bytes();
     let known: Vec<usize> = (0..analysis.run.systems.len())
         .filter(|&idx| steps.iter().any(|s| bytes(s, idx).is_some()))
         .collect();

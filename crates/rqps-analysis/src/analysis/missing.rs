@@ -8,11 +8,13 @@ use super::Cell;
 /// Whether a cell lacks a part of the metrics.
 pub(super) fn lacks(cell: &Cell, part: MetricsPart) -> bool {
     match part {
-        MetricsPart::ServerCpu => cell.per_operation.get(Metric::ServerCpu).is_none(),
-        MetricsPart::Storage => cell.per_operation.get(Metric::Reads).is_none(),
-        MetricsPart::ResponseTimes => cell.response.is_none(),
-        MetricsPart::Memory => cell.server_rss_bytes.is_none(),
-        MetricsPart::PerOperation => cell.per_operation.values.is_empty(),
+        MetricsPart::ServerCpu => cell.per_operation(Metric::ServerCpu).is_none(),
+        MetricsPart::Storage => cell.per_operation(Metric::Reads).is_none(),
+        MetricsPart::ResponseTimes => cell.response().is_none(),
+        MetricsPart::Memory => cell.server_rss_bytes().is_none(),
+        MetricsPart::PerOperation => {
+            cell.measurement().is_some_and(|own| own.per_operation.values.is_empty())
+        }
         MetricsPart::Sizes => cell.sizes.database_bytes.is_none(),
     }
 }

@@ -37,5 +37,5 @@ fn comparisons<'s, 'a>(
 ) -> impl Iterator<Item = (&'s StepAnalysis<'a>, &'s Comparison)> {
     let compared = analysis.steps.iter().filter(|step| step.is_compared());
     let cells = compared.flat_map(|step| step.cells.iter().map(move |cell| (step, cell)));
-    cells.filter_map(|(step, cell)| Some((step, cell.comparison.as_deref()?)))
+    cells.filter_map(|(step, cell)| Some((step, cell.comparison()?)))
 }

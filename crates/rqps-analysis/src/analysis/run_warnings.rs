@@ -88,7 +88,7 @@ pub(super) fn certainty(analysis: &Analysis<'_>) -> Vec<WarningKind> {
     if n > 1 {
         out.push(WarningKind::SeveralIntervals { n });
     }
-    if analysis.steps.iter().flat_map(|s| &s.cells).any(|c| c.lateness.is_some()) {
+    if analysis.steps.iter().flat_map(|s| &s.cells).any(|c| c.lateness().is_some()) {
         out.push(WarningKind::RateSet);
     }
     out.extend(super::calibrated::calibrated(analysis));
@@ -209,7 +209,7 @@ fn steps_without_figure(analysis: &Analysis<'_>, system: usize) -> Vec<WarningKi
         analysis.joined.is_none_or(|joined| joined.has_step(&s.step, system))
     };
     let (pending, absent): (Vec<_>, Vec<_>) =
-        with(|state| *state == CellState::Pending).partition(has_step);
+        with(|state| matches!(state, CellState::Pending)).partition(has_step);
     if !pending.is_empty() {
         out.push(WarningKind::StepsNotReached { system, steps: titles(pending) });
     }
@@ -243,7 +243,7 @@ fn missing_metrics(analysis: &Analysis<'_>, system: usize) -> Vec<WarningKind> {
         .steps
         .iter()
         .filter_map(|s| Some((s, s.cells.get(system)?)))
-        .filter(|(_, c)| c.state == CellState::Measured && c.totals.n_operations > 0)
+        .filter(|(_, c)| c.totals().n_operations > 0)
         .collect();
     let parts = [MetricsPart::ServerCpu, MetricsPart::Storage, MetricsPart::ResponseTimes];
     let missing = parts.into_iter().filter_map(|part| {
@@ -262,7 +262,7 @@ fn missing_metrics(analysis: &Analysis<'_>, system: usize) -> Vec<WarningKind> {
 
 /// Compared steps with a ratio of single slices.
 fn single_slices(analysis: &Analysis<'_>) -> Vec<String> {
-    let is_single = |c: &Cell| c.rqps.is_some_and(|r| r.interval.is_none()) && !c.is_imported;
+    let is_single = |c: &Cell| c.rqps().is_some_and(|r| r.interval.is_none()) && !c.is_imported;
     let steps = analysis.steps.iter().filter(|s| s.is_compared());
     steps.filter(|s| s.cells.iter().any(is_single)).map(|s| s.title.clone()).collect()
 }
@@ -271,8 +271,8 @@ fn single_slices(analysis: &Analysis<'_>) -> Vec<String> {
 fn without_ratio(analysis: &Analysis<'_>) -> Vec<String> {
     // A block that ratios leave out takes none away.
     let has_none = |step: &&StepAnalysis<'_>| {
-        let measured = |cell: &Cell| cell.state == CellState::Measured;
-        let lacks = |idx: usize| measured(&step.cells[idx]) && step.cells[idx].rqps.is_none();
+        let measured = |cell: &Cell| cell.state.is_measured();
+        let lacks = |idx: usize| measured(&step.cells[idx]) && step.cells[idx].rqps().is_none();
         step.cells.iter().any(|cell| measured(cell) && cell.did_nothing())
             && (0..step.cells.len()).any(|idx| idx != analysis.base && lacks(idx))
     };

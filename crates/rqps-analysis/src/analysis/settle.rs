@@ -5,10 +5,8 @@ use rqps_stats::precision::{More, blocks_to_settle_among};
 use rqps_stats::starts::StartsEstimate;
 use rqps_stats::{CONFIDENCE, student};
 
-use rqps_text::number;
-
 /// Longest time that is told, seconds: nobody measures a single step for longer than an hour.
-const MOST_S: f64 = 3600.0;
+pub const MOST_S: f64 = 3600.0;
 
 /// Most blocks that are thought of: an hour of them where each takes a fifth of a millisecond. Shorter ones are in
 /// files that somebody made up.
@@ -16,9 +14,6 @@ const MOST_BLOCKS: u32 = 1 << 24;
 
 /// Most starts of the servers that are told: the most that a plan takes.
 const MOST_STARTS: u32 = 100;
-
-/// Times are told in steps of so many seconds: they are projections.
-const STEP_S: f64 = 10.0;
 
 /// What it takes, with a chance of 80% ([`rqps_stats::precision`]).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -91,46 +86,6 @@ impl Settle {
             Self::Starts { more: More::MoreThan(_) } | Self::Time { .. } => None,
         }
     }
-
-    /// `about 4 min more`, `3 more starts of the servers`.
-    #[must_use]
-    pub fn words(&self) -> String {
-        match self {
-            Self::Time { .. } => match self.seconds() {
-                Some(_) => format!("about {} more", self.amount()),
-                None => format!("more than {} more", self.amount()),
-            },
-            Self::Starts { more: More::Blocks(1) } => "another start of the servers".to_owned(),
-            Self::Starts { more: More::Blocks(n) } => {
-                format!("about {n} more starts of the servers")
-            }
-            Self::Starts { more: More::MoreThan(n) } => {
-                format!("more than {n} more starts of the servers")
-            }
-        }
-    }
-
-    /// The same for a table: `+4 min`, `+3 starts`, `>+1 h`.
-    #[must_use]
-    pub fn short(&self) -> String {
-        let is_beyond = match self {
-            Self::Time { .. } => self.seconds().is_none(),
-            Self::Starts { more } => matches!(more, More::MoreThan(_)),
-        };
-        format!("{}+{}", if is_beyond { ">" } else { "" }, self.amount())
-    }
-
-    fn amount(&self) -> String {
-        match self {
-            Self::Time { .. } => match self.seconds() {
-                Some(s) => number::about((s / STEP_S).ceil().max(1.0) * STEP_S),
-                None => number::about(MOST_S),
-            },
-            Self::Starts { more: More::Blocks(n) | More::MoreThan(n) } => {
-                number::count(usize::try_from(*n).unwrap_or(usize::MAX), "start")
-            }
-        }
-    }
 }
 
 /// How many blocks take as long as is told at most: the next power of two.
@@ -140,28 +95,6 @@ fn limit(block_s: f64) -> u32 {
         limit *= 2;
     }
     limit
-}
-
-/// `: about 40 s to 4 min more a step`, over several verdicts; nothing where none can be told.
-pub(super) fn amounts(all: impl Iterator<Item = Settle>) -> String {
-    let size = |settle: &Settle| match settle {
-        Settle::Time { .. } => settle.seconds().unwrap_or(f64::INFINITY),
-        Settle::Starts { more: More::Blocks(n) } => f64::from(*n),
-        Settle::Starts { more: More::MoreThan(_) } => f64::INFINITY,
-    };
-    let mut all: Vec<Settle> = all.collect();
-    all.sort_by(|a, b| size(a).total_cmp(&size(b)));
-    let (Some(least), Some(most)) = (all.first(), all.last()) else { return String::new() };
-    let beyond = |settle: &Settle| if size(settle).is_infinite() { "more than " } else { "" };
-    if least.short() == most.short() {
-        let about = if size(least).is_infinite() { "more than" } else { "about" };
-        return format!(": {about} {} more", least.amount());
-    }
-    let from = match least {
-        Settle::Starts { more: More::Blocks(n) } => n.to_string(),
-        _ => least.amount(),
-    };
-    format!(": {from} to {}{} more, by the step", beyond(most), most.amount())
 }
 
 /// Whether a step can be measured for longer: not one of a fixed amount of work.
@@ -180,22 +113,10 @@ mod tests {
     }
 
     #[test]
-    fn in_words_and_in_short() {
+    fn more_than_an_hour_is_no_number_of_seconds() {
         let time = |more| Settle::Time { more, block_s: 4.0 };
-        assert_eq!(time(More::Blocks(8)).words(), "about 40 s more");
-        assert_eq!(time(More::Blocks(61)).short(), "+4 min");
-        assert_eq!(time(More::Blocks(1000)).short(), ">+60 min");
-        assert_eq!(time(More::MoreThan(1024)).words(), "more than 60 min more");
-        let starts = |more| Settle::Starts { more };
-        assert_eq!(starts(More::Blocks(1)).words(), "another start of the servers");
-        assert_eq!(starts(More::Blocks(3)).short(), "+3 starts");
-        assert_eq!(starts(More::MoreThan(100)).short(), ">+100 starts");
-        let several = [time(More::MoreThan(9)), time(More::Blocks(8)), time(More::Blocks(61))];
-        assert_eq!(amounts(several.into_iter()), ": 40 s to more than 60 min more, by the step");
-        let of_starts = [starts(More::Blocks(21)), starts(More::Blocks(2))];
-        assert_eq!(amounts(of_starts.into_iter()), ": 2 to 21 starts more, by the step");
-        assert_eq!(amounts([time(More::Blocks(8)); 2].into_iter()), ": about 40 s more");
-        assert_eq!(amounts(std::iter::empty()), "");
         assert!(time(More::Blocks(8)).seconds().is_some_and(|s| (s - 32.0).abs() < 1e-9));
+        assert_eq!(time(More::Blocks(1000)).seconds(), None);
+        assert_eq!(time(More::MoreThan(1024)).seconds(), None);
     }
 }

@@ -9,8 +9,10 @@ use rqps_stacks::profile::{RUNNING, SERVING};
 use rqps_stacks::time::signed_us;
 use rqps_stacks::{Sampled, StackProfile};
 
-use super::explain::{Around, explain};
+use super::estimate::Pair;
+use super::explain::{Around, Subject};
 use super::origin::Rule;
+use super::system_pair::SystemPair;
 use super::{Analysis, StepAnalysis};
 use rqps_text::words::clip;
 
@@ -72,16 +74,11 @@ impl<'a> Analysis<'a> {
         self.stacks = (0..self.steps.len())
             .filter_map(|step_at| step_stacks(&self, step_at, profiles))
             .collect();
-        let Self { run, joined, base, steps, stacks, .. } = &mut self;
-        let (base, rule) = (*base, Rule { base: *base, joined: *joined });
-        if !stacks.is_empty() {
-            let around = Around::of(run, rule);
-            for found in stacks {
-                if let Some(step) = steps.get_mut(found.step_at) {
-                    explain(&around, step, |idx, verdict| {
-                        let is_gain = verdict == Verdict::Faster;
-                        found.waited(if is_gain { (idx, base) } else { (base, idx) }, is_gain)
-                    });
+        if !self.stacks.is_empty() {
+            let around = Around::of(self.run, Rule { base: self.base, joined: self.joined });
+            for found in &self.stacks {
+                if let Some(step) = self.steps.get_mut(found.step_at) {
+                    explain_with_waits(&around, step, found);
                 }
             }
         }
@@ -94,6 +91,25 @@ impl<'a> Analysis<'a> {
         self.stacks.iter().find(|stacks| {
             self.steps.get(stacks.step_at).is_some_and(|other| std::ptr::eq(other, step))
         })
+    }
+}
+
+/// Names the causes of a step's verdicts again, now that it is known where threads waited.
+fn explain_with_waits(around: &Around<'_>, of: &mut StepAnalysis<'_>, stacks: &StepStacks<'_>) {
+    let StepAnalysis { step, cells, plans, observed, .. } = of;
+    let base = around.rule.base;
+    for (system_idx, cell) in cells.iter_mut().enumerate() {
+        let (Some(rqps), Some(verdict)) = (cell.rqps(), cell.verdict()) else { continue };
+        let Some(against) = &mut cell.against else { continue };
+        let systems = SystemPair { base, candidate: system_idx };
+        let how = around.rule.measured(around.run, system_idx);
+        let Some(pair) = Pair::of(step, observed, systems, how) else { continue };
+        let is_gain = verdict == Verdict::Faster;
+        let off_cpu =
+            stacks.waited(if is_gain { (system_idx, base) } else { (base, system_idx) }, is_gain);
+        let verdict = Some(verdict);
+        let subject = Subject { step, plans, system_idx, pair: &pair, rqps, verdict };
+        against.cause = around.explain(subject, off_cpu).cause;
     }
 }
 

@@ -3,7 +3,7 @@
 use rqps_model::Estimate;
 use rqps_stats::change_point::{self, Value};
 
-use super::{Method, Point, Series};
+use super::{Method, OtherSurroundings, Point, Series};
 
 /// Significance of a change: of series without one, so many have one found.
 pub const SIGNIFICANCE: f64 = 0.01;
@@ -23,8 +23,8 @@ pub struct Change {
     pub size: Estimate,
     /// p-value, the search for its place included.
     pub p: f64,
-    /// What differs between the points beside it and may be the cause as well, in words.
-    pub unlike: Option<String>,
+    /// What differs between the points beside it and may be the cause as well.
+    pub unlike: Vec<OtherSurroundings>,
 }
 
 /// Finds the changes of a series.
@@ -79,10 +79,11 @@ fn value(series: &Series, point: &Point, floor: f64) -> Value {
 }
 
 /// How the conditions of the two points differ between which a change is. The base is 1 under any.
-fn unlike(points: &[Point], at: usize) -> Option<String> {
-    let (before, first) = (points.get(at.checked_sub(1)?)?, points.get(at)?);
+fn unlike(points: &[Point], at: usize) -> Vec<OtherSurroundings> {
+    let before = at.checked_sub(1).and_then(|before| points.get(before));
+    let Some((before, first)) = before.zip(points.get(at)) else { return Vec::new() };
     if before.is_base || first.is_base {
-        return None;
+        return Vec::new();
     }
     before.surroundings.then(&first.surroundings)
 }

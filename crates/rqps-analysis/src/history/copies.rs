@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use rqps_model::Run;
 
-use super::LeftOut;
 use super::step_key::{StepKey, key};
+use super::{Because, LeftOut};
 
 /// A figure of an imported run.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,7 +69,7 @@ pub(super) fn leave_out_runs(runs: &mut Vec<Run>, left_out: &mut Vec<LeftOut>) {
     let mut whole = whole.into_iter();
     runs.retain(|run| {
         let Some(other) = whole.next().flatten() else { return true };
-        let because = format!("run {other} has all its figures");
+        let because = Because::Copied { run_id: other };
         left_out.push(LeftOut { run_id: run.id.clone(), what: String::new(), because });
         false
     });

@@ -1,6 +1,6 @@
 //! What a history needs of runs: a value and its warnings per step, system and base.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rqps_model::run::SystemStep;
 use rqps_model::{Estimate, Figure, Run, RunStep, StepKind, StepOutcome};
@@ -8,18 +8,12 @@ use rqps_stats::change_point::Uncertainty;
 
 use super::member::{Member, version_of};
 use super::step_key::{StepKey, key};
-use super::{Choice, Point, PointWarning, Surroundings, copies};
+use super::{Because, Choice, OtherCondition, Point, PointWarning, Surroundings, copies};
 use crate::analysis::SystemPair;
-use crate::analysis::{Analysis, Cell, CellState, StepAnalysis};
-use crate::gate::{Unfit, without_ratio};
+use crate::analysis::{Analysis, Cell, StepAnalysis};
+use crate::gate::{NoRatio, Unfit};
 use crate::join::{Work, work, work_of};
 use rqps_text::words::one_line;
-
-/// Why a measured step has no figure, where nothing else is known.
-const NOTHING_DONE: &str = "a slice finished no operation";
-
-/// Why imported figures of some steps are in no series of figures.
-const NO_UNIT: &str = "its file does not say what it counts, and runs may count different things";
 
 /// Whether a step is one that series are made of: chosen, and neither load nor warm-up.
 pub(super) fn is_shown(step: &RunStep, choice: Choice<'_>) -> bool {
@@ -35,7 +29,7 @@ pub(super) fn is_done(system: &SystemStep) -> bool {
 #[derive(Debug, Clone)]
 pub(super) struct Extract {
     /// Ratio to the base, or figure; else why there is none that can be compared.
-    pub(super) value: Result<Estimate, String>,
+    pub(super) value: Result<Estimate, Because>,
     /// How far it may be off, where that is known.
     pub(super) uncertainty: Option<Uncertainty>,
     /// Starts of the servers that it rests on.
@@ -52,25 +46,25 @@ pub(super) struct Conditions {
 }
 
 impl Conditions {
-    /// How these differ from others, in words; `None` where they do not.
-    pub(super) fn differences(&self, other: &Self) -> Option<String> {
-        let mut words = Vec::new();
+    /// How others differ from these.
+    pub(super) fn differences(&self, other: &Self) -> Vec<OtherCondition> {
+        let mut out = Vec::new();
         if self.placement != other.placement {
-            words.push(format!("placement {}, not {}", other.placement, self.placement));
+            out.push(OtherCondition {
+                name: "placement".to_owned(),
+                own: Some(other.placement.clone()),
+                latest: Some(self.placement.clone()),
+            });
         }
-        let names: std::collections::BTreeSet<&String> =
-            self.work.keys().chain(other.work.keys()).collect();
+        let names: BTreeSet<&String> = self.work.keys().chain(other.work.keys()).collect();
         for name in names {
             let (latest, own) = (self.work.get(name), other.work.get(name));
             if latest != own {
-                let show =
-                    |value: Option<&String>| value.map_or("none".to_owned(), |v| one_line(v));
-                words.push(format!("{name} {}, not {}", show(own), show(latest)));
+                let (own, latest) = (own.cloned(), latest.cloned());
+                out.push(OtherCondition { name: name.clone(), own, latest });
             }
         }
-        let differs = !words.is_empty();
-        differs
-            .then(|| format!("other than the latest: {}", rqps_text::words::list_in_short(&words)))
+        out
     }
 }
 
@@ -195,7 +189,7 @@ fn values(run: &mut Run, base: Option<usize>) -> Values {
                 Some(base) => ratio(&analysis, step, SystemPair { base, candidate: idx }),
                 None if step.step.info.figure == Figure::AsStated => {
                     let own = figure(&analysis, &step.cells[idx]);
-                    Extract { value: Err(NO_UNIT.to_owned()), ..own }
+                    Extract { value: Err(Because::NoUnit), ..own }
                 }
                 None => figure(&analysis, &step.cells[idx]),
             })
@@ -217,14 +211,14 @@ fn ratio(analysis: &Analysis<'_>, step: &StepAnalysis<'_>, pair: SystemPair) -> 
         }
     }
     let because = || match Unfit::of(base).or_else(|| Unfit::of(cell)) {
-        Some(unfit) => unfit.words(),
-        None if base.failed_sla() || cell.failed_sla() => "an insert rate was not held".to_owned(),
-        None if base.state != CellState::Measured => "its base has no figure there".to_owned(),
-        None => without_ratio(base, cell).to_owned(),
+        Some(unfit) => Because::Unfit(unfit),
+        None if base.failed_sla() || cell.failed_sla() => Because::RateNotHeld,
+        None if !base.state.is_measured() => Because::NoBaseFigure,
+        None => Because::NoRatio(NoRatio::of(base, cell)),
     };
     let is_fit = Unfit::of(base).is_none() && Unfit::of(cell).is_none();
     let value = cell.comparable_rqps().filter(|ratio| is_fit && is_usable(ratio, cell));
-    let found = cell.comparison.as_ref().map(|comparison| comparison.rqps.found);
+    let found = cell.comparison().map(|comparison| comparison.rqps.found);
     Extract {
         value: value.ok_or_else(because),
         uncertainty: found.and_then(|found| Uncertainty::of_ratio(&found)),
@@ -236,14 +230,14 @@ fn ratio(analysis: &Analysis<'_>, step: &StepAnalysis<'_>, pair: SystemPair) -> 
 /// The figure of a system.
 fn figure(analysis: &Analysis<'_>, cell: &Cell) -> Extract {
     let because = || match Unfit::of(cell) {
-        Some(unfit) => unfit.words(),
-        None if cell.failed_sla() => "an insert rate was not held".to_owned(),
-        None => NOTHING_DONE.to_owned(),
+        Some(unfit) => Because::Unfit(unfit),
+        None if cell.failed_sla() => Because::RateNotHeld,
+        None => Because::NoRatio(NoRatio::NothingDone),
     };
     let is_fit = Unfit::of(cell).is_none() && !cell.failed_sla();
     Extract {
-        value: cell.figure.filter(|figure| is_fit && is_usable(figure, cell)).ok_or_else(because),
-        uncertainty: cell.figure.and_then(|figure| Uncertainty::of_figure(&figure)),
+        value: cell.figure().filter(|figure| is_fit && is_usable(figure, cell)).ok_or_else(because),
+        uncertainty: cell.figure().and_then(|figure| Uncertainty::of_figure(&figure)),
         starts: analysis.n_starts,
         warnings: own_warnings(cell),
     }

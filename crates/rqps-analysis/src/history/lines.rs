@@ -3,7 +3,7 @@
 use rqps_model::{Run, RunSystem, SystemSource, SystemSpec};
 
 use super::member::{Member, version_of};
-use super::{Choice, LeftOut, Order};
+use super::{Because, Choice, LeftOut, Order};
 use rqps_text::number::{bytes, exact_percent};
 use rqps_text::words::one_line;
 
@@ -55,7 +55,7 @@ pub(super) fn of(
             left_out.push(LeftOut {
                 run_id: runs[member.run_idx].id.clone(),
                 what: one_line(own.spec.label.as_str()),
-                because: "its version is not known; --by time takes it in".to_owned(),
+                because: Because::NoVersion,
             });
             continue;
         }

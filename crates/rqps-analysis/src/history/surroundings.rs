@@ -8,10 +8,17 @@ use rqps_model::{Run, Schedule};
 use super::point_warning::PointWarning;
 use crate::join::host_name;
 use rqps_text::number::{bytes, count, kb};
-use rqps_text::words::{clip, list};
 
-/// Columns that a sentence gives to a value.
-const VALUE_COLUMNS: usize = 40;
+/// What differs between two points.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OtherSurroundings {
+    /// Its name: `kernel`.
+    pub name: &'static str,
+    /// Its value at the first.
+    pub before: String,
+    /// Its value at the second.
+    pub after: String,
+}
 
 /// What a run was made under, by name, in the order of reports.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -82,13 +89,14 @@ impl Surroundings {
         self.unlike(latest).map(|(name, _)| PointWarning::OtherCondition(name)).collect()
     }
 
-    /// What another point was measured under, as against these, in words: `kernel (6.8.0, then 6.9.1)`.
-    pub(super) fn then(&self, next: &Self) -> Option<String> {
-        let value = |text: &str| clip(text, VALUE_COLUMNS);
-        let told: Vec<String> = self
-            .unlike(next)
-            .map(|(name, [own, next])| format!("{name} ({}, then {})", value(own), value(next)))
-            .collect();
-        (!told.is_empty()).then(|| list(&told))
+    /// What the next point was measured under that these were not.
+    pub(super) fn then(&self, next: &Self) -> Vec<OtherSurroundings> {
+        let differing = self.unlike(next);
+        let of = |(name, [own, next]): (&'static str, [&str; 2])| OtherSurroundings {
+            name,
+            before: own.to_owned(),
+            after: next.to_owned(),
+        };
+        differing.map(of).collect()
     }
 }

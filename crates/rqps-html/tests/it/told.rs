@@ -15,7 +15,7 @@ fn causes_are_told() {
     let run = causes::run();
     let analysis = Analysis::of(&run, 0.05);
     let page = rqps_html::render(&analysis).split_whitespace().collect::<Vec<_>>().join(" ");
-    let causes = analysis.steps.iter().filter_map(|step| step.cells[1].cause.as_ref());
+    let causes = analysis.steps.iter().filter_map(|step| step.cells[1].cause());
     let sentences: Vec<&str> = causes.map(|cause| cause.sentence.as_str()).collect();
     assert_eq!(sentences.len(), 2);
     assert!(sentences.iter().all(|sentence| page.contains(sentence)));

@@ -12,13 +12,13 @@ pub(super) fn columns() -> Vec<Column> {
             "what explains a verdict of slower or faster: cpu-overhead, more-work, waiting, \
              storage-reads, storage-writes, plan-change, client-limited, host-limited, \
              background-work, several or not-explained; empty for any other verdict",
-            |r| r.cell.cause.as_ref().map_or_else(String::new, |c| c.kind.key().to_owned()),
+            |r| r.cell.cause().map_or_else(String::new, |c| c.kind.key().to_owned()),
         ),
         column("cause_share", "the share of the change that it explains: 0.9 is 90%", |r| {
-            number(r.cell.cause.as_ref().and_then(|cause| cause.share))
+            number(r.cell.cause().and_then(|cause| cause.share))
         }),
         column("cause_sentence", "the cause with the numbers that carry it", |r| {
-            r.cell.cause.as_ref().map_or_else(String::new, |cause| words(&cause.sentence))
+            r.cell.cause().map_or_else(String::new, |cause| words(&cause.sentence))
         }),
     ];
     all.extend(change_columns(
@@ -47,7 +47,7 @@ fn change_columns(
     meaning: &str,
     pick: impl Fn(&Split) -> Option<&Change> + Copy + 'static,
 ) -> Vec<Column> {
-    let of = move |r: &Row<'_, '_>| r.cell.split.as_deref().and_then(pick).copied();
+    let of = move |r: &Row<'_, '_>| r.cell.split().and_then(pick).copied();
     let end = move |upper: bool| {
         move |r: &Row<'_, '_>| {
             let ends = of(r).and_then(|change| change.difference.interval);

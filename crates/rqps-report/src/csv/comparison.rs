@@ -14,7 +14,7 @@ pub(super) fn columns() -> Vec<Column> {
         "steady_per_s",
         "operations per second of the better windows: mean over slices of those from the 80th to the \
          95th percentile",
-        |r| number(r.cell.steady_rate),
+        |r| number(r.cell.steady_rate()),
     ));
     let meaning = "steady_per_s / that of the base, block by block, above 1 is faster";
     all.extend(ratio_columns("steady_ratio", meaning, |c| c.steady));
@@ -36,8 +36,8 @@ fn verdict_columns() -> Vec<Column> {
             "the verdict if no other ratio had been tried: `verdict` is adjusted for all of the run \
              (Benjamini-Hochberg, 5%), where differences below the bound count as none",
             |r| {
-                let alone = of(r).and_then(|c| c.alone);
-                alone.map_or_else(String::new, |verdict| verdict.word().to_owned())
+                let decision = of(r).and_then(|c| c.decision);
+                decision.map_or_else(String::new, |found| found.alone.word().to_owned())
             },
         ),
         column(
@@ -50,7 +50,7 @@ fn verdict_columns() -> Vec<Column> {
             },
         ),
         column("rqps_half_width", "half the interval's width / rqps: 0.01 is 1%", |r| {
-            number(r.cell.rqps.and_then(|rqps| rqps.half_width()))
+            number(r.cell.rqps().and_then(|rqps| rqps.half_width()))
         }),
         column(
             "settle_s",
@@ -78,7 +78,7 @@ fn verdict_columns() -> Vec<Column> {
 }
 
 fn of<'r>(row: &Row<'r, '_>) -> Option<&'r Comparison> {
-    row.cell.comparison.as_deref()
+    row.cell.comparison()
 }
 
 /// A ratio with interval and test.

@@ -21,7 +21,8 @@ pub(super) fn columns() -> Vec<Column> {
     for (idx, metric) in FIELD_METRICS.into_iter().enumerate() {
         let meaning = format!("{} / that of the base; 0/0 is 1, x/0 is inf", metric.name);
         all.push(column(format!("{}_ratio", metric.name), meaning, move |r| {
-            number(own(r).and_then(|own| own.field_relative.as_ref()?.values[idx]))
+            let against = r.cell.against.as_ref();
+            number(against.and_then(|against| against.field_relative.as_ref()?.values[idx]))
         }));
     }
     for role in ROLES {
@@ -46,7 +47,7 @@ pub(super) fn columns() -> Vec<Column> {
 }
 
 fn own<'r>(row: &Row<'r, '_>) -> Option<&'r InsertCell> {
-    row.cell.insert.as_deref()
+    row.cell.insert()
 }
 
 fn sla_columns() -> Vec<Column> {
@@ -56,7 +57,7 @@ fn sla_columns() -> Vec<Column> {
             "level",
             "figure among those of all systems on the step: top or bottom quarter of their range, \
              middle, or unheld (SLA failed)",
-            |r| own(r).map_or_else(String::new, |own| own.level.word().to_owned()),
+            |r| own(r).map_or_else(String::new, |_| r.step.level(r.idx).word().to_owned()),
         ),
         column("sla", "held or failed: whether inserts reached 95% of their rate", |r| {
             let word = |sla: &Sla| if sla.is_held { "held" } else { "failed" };

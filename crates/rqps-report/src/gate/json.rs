@@ -43,7 +43,7 @@ struct ResultJson<'a> {
     clients: u32,
     system: &'a str,
     outcome: &'static str,
-    reason: Option<&'a str>,
+    reason: Option<String>,
     to_settle: Option<SettleJson>,
     rqps: Option<EstimateJson>,
     server_cpu_ratio: Option<EstimateJson>,
@@ -103,13 +103,13 @@ fn result<'g>(
         clients: step.step.clients,
         system: analysis.label(judged.system_idx),
         outcome: judged.outcome.key(),
-        reason: judged.outcome.reason(),
+        reason: words::reason(gate, &judged.outcome),
         to_settle: cell.settle().and_then(|settle| {
             let words = words::to_settle(cell)?;
             Some(SettleJson { words, seconds: settle.seconds(), starts: settle.starts() })
         }),
-        rqps: cell.rqps.as_ref().map(estimate),
-        server_cpu_ratio: cell.server_cpu_ratio.as_ref().map(estimate),
+        rqps: cell.rqps().as_ref().map(estimate),
+        server_cpu_ratio: cell.server_cpu_ratio().as_ref().map(estimate),
         footnotes: warnings::facts(analysis, step, cell),
     }
 }

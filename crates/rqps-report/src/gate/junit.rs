@@ -103,10 +103,12 @@ fn test(gate: &Gate<'_>, judged: &Judged, step: &StepAnalysis<'_>, cell: &Cell) 
 /// What stands inside a test that did not pass.
 fn result(gate: &Gate<'_>, outcome: &Outcome, cell: &Cell) -> Option<String> {
     let base = gate.analysis.base_label();
-    let ratio = cell.rqps.map_or_else(String::new, |r| format!("rQPS {}", ratio_with_interval(&r)));
+    let ratio =
+        cell.rqps().map_or_else(String::new, |r| format!("rQPS {}", ratio_with_interval(&r)));
+    let reason = words::reason(gate, outcome).unwrap_or_default();
     match outcome {
         Outcome::Slower => {
-            let cpu = cell.server_cpu_ratio.map_or_else(String::new, |r| {
+            let cpu = cell.server_cpu_ratio().map_or_else(String::new, |r| {
                 format!(", server CPU per operation {}x", ratio_with_interval(&r))
             });
             let message = escaped(&format!("{ratio} against {base}{cpu}"));
@@ -117,10 +119,10 @@ fn result(gate: &Gate<'_>, outcome: &Outcome, cell: &Cell) -> Option<String> {
                 escaped(&format!("SLA failed: it did not hold the insert rate, {base} did"));
             Some(format!("<failure type=\"sla-failed\" message=\"{message}\"/>"))
         }
-        Outcome::Error(reason) => {
-            Some(format!("<error type=\"no-figure\" message=\"{}\"/>", escaped(reason)))
+        Outcome::Error(_) => {
+            Some(format!("<error type=\"no-figure\" message=\"{}\"/>", escaped(&reason)))
         }
-        Outcome::Unclear(reason) | Outcome::NotJudged(reason) | Outcome::NotReached(reason) => {
+        Outcome::Unclear(_) | Outcome::NotJudged(_) | Outcome::NotReached { .. } => {
             let ratio = if ratio.is_empty() { ratio } else { format!(", {ratio}") };
             let settle =
                 words::to_settle(cell).map_or_else(String::new, |text| format!("; {text}"));
@@ -133,7 +135,7 @@ fn result(gate: &Gate<'_>, outcome: &Outcome, cell: &Cell) -> Option<String> {
 
 /// Measured time of a cell.
 fn seconds(cell: &Cell) -> f64 {
-    cell.totals.duration_ns as f64 / 1e9
+    cell.totals().duration_ns as f64 / 1e9
 }
 
 /// ISO 8601 without a zone, as the form wants it.

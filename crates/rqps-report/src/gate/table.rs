@@ -4,6 +4,7 @@ use super::{warnings, words};
 use crate::comparison;
 use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::layout;
+use crate::rule::verdict_rule;
 use crate::tone::Tone;
 use rqps_analysis::gate::{Gate, Outcome};
 use rqps_analysis::{Analysis, Cell};
@@ -28,7 +29,7 @@ pub(super) fn grid(gate: &Gate<'_>, wanted: impl Fn(&Outcome) -> bool) -> Grid {
         grid.row(vec![
             plain(shorten(&step.title, NAME_COLUMNS)),
             plain(label),
-            cell.rqps.map_or_else(GridCell::default, |_| layout::rqps(cell)),
+            cell.rqps().map_or_else(GridCell::default, |_| layout::rqps(cell)),
             layout::interval(cell),
             layout::server_cpu(cell),
             verdict(cell, &judged.outcome),
@@ -44,7 +45,7 @@ fn verdict(cell: &Cell, outcome: &Outcome) -> GridCell {
         Outcome::Slower | Outcome::RateNotHeld | Outcome::Error(_) => {
             toned(outcome.word(), Tone::Strong)
         }
-        Outcome::NotReached(_) => toned(outcome.word(), Tone::Faint),
+        Outcome::NotReached { .. } => toned(outcome.word(), Tone::Faint),
         Outcome::NotJudged(_) => plain(outcome.word()),
         Outcome::Unclear(_) | Outcome::Faster | Outcome::Same => {
             plain(comparison::verdict(cell).unwrap_or_else(|| outcome.word().to_owned()))
@@ -58,7 +59,7 @@ pub(super) fn reasons(gate: &Gate<'_>) -> Vec<String> {
     let analysis = gate.analysis;
     let slower = gate.rows().filter(|(judged, ..)| judged.outcome == Outcome::Slower);
     let causes = slower.filter_map(|(judged, step, cell)| {
-        let cause = cell.cause.as_ref()?;
+        let cause = cell.cause()?;
         let is_named = analysis.candidates().nth(1).is_some();
         let on = if is_named {
             format!(" on {}", analysis.label(judged.system_idx))
@@ -68,9 +69,9 @@ pub(super) fn reasons(gate: &Gate<'_>) -> Vec<String> {
         Some(format!("slower: {}{on}: {}", step.title, cause.sentence))
     });
     let causes: Vec<String> = causes.collect();
-    let mut told: Vec<(&str, &str, Vec<String>)> = Vec::new();
+    let mut told: Vec<(&str, String, Vec<String>)> = Vec::new();
     for (judged, step, _) in gate.rows() {
-        let Some(reason) = judged.outcome.reason() else { continue };
+        let Some(reason) = words::reason(gate, &judged.outcome) else { continue };
         let label = analysis.label(judged.system_idx);
         // Errors name their system themselves.
         let names_none = matches!(judged.outcome, Outcome::Unclear(_) | Outcome::NotJudged(_));
@@ -90,7 +91,7 @@ pub(super) fn reasons(gate: &Gate<'_>) -> Vec<String> {
 
 /// How to read the table, in sentences.
 pub(super) fn legend(gate: &Gate<'_>) -> Vec<String> {
-    let mut out = vec![gate.analysis.verdict_rule()];
+    let mut out = vec![verdict_rule(gate.analysis)];
     if gate.rows().any(|(_, _, cell)| cell.settle().is_some()) {
         out.push(
             "+ behind unclear: how much more measuring would settle it with a chance of 80%."

@@ -1,9 +1,10 @@
 //! The gate's answer in a sentence, and what keeps it from one.
 
 use crate::command;
-use rqps_analysis::Cell;
-use rqps_analysis::gate::{Gate, Outcome, Passage};
-use rqps_text::number::{count, exact_percent};
+use crate::{settle, unfit};
+use rqps_analysis::gate::{Fault, Gate, NotJudged, Outcome, Passage, Unsettled, Why};
+use rqps_analysis::{Analysis, Cell};
+use rqps_text::number::{count, exact_percent, p_value};
 use rqps_text::words::{list, one_line};
 
 /// The gate's answer in a sentence.
@@ -70,7 +71,8 @@ fn missing(gate: &Gate<'_>) -> Vec<String> {
 #[must_use]
 pub fn errors(gate: &Gate<'_>) -> Vec<String> {
     let of_steps = gate.judged.iter().filter_map(|one| match &one.outcome {
-        Outcome::Error(reason) => {
+        Outcome::Error(found) => {
+            let reason = fault(gate.analysis, found);
             Some(format!("{}: {reason}", gate.analysis.steps[one.step_idx].title))
         }
         _ => None,
@@ -95,7 +97,7 @@ pub(super) fn run_errors(gate: &Gate<'_>) -> Vec<(&'static str, String)> {
     }
     if gate.is_empty() {
         let why = gate.judged.iter().find_map(|one| match &one.outcome {
-            Outcome::NotJudged(reason) => Some(reason),
+            Outcome::NotJudged(reason) => Some(not_judged(*reason)),
             _ => None,
         });
         let text = match why {
@@ -115,5 +117,77 @@ pub(super) fn noun(gate: &Gate<'_>) -> &'static str {
 /// What would settle an unclear verdict, in words; `None` where that cannot be told.
 pub(super) fn to_settle(cell: &Cell) -> Option<String> {
     // The chance is that of the projection: rqps_stats::precision.
-    cell.settle().map(|settle| format!("{} would settle it with a chance of 80%", settle.words()))
+    cell.settle()
+        .map(|settle| format!("{} would settle it with a chance of 80%", settle::words(&settle)))
+}
+
+/// Why an outcome is so, where its word does not say it.
+#[must_use]
+pub fn reason(gate: &Gate<'_>, outcome: &Outcome) -> Option<String> {
+    let analysis = gate.analysis;
+    match outcome {
+        Outcome::Error(found) => Some(fault(analysis, found)),
+        Outcome::Unclear(unsettled) => Some(unclear(analysis, *unsettled)),
+        Outcome::NotJudged(reason) => Some(not_judged(*reason).to_owned()),
+        Outcome::NotReached { system_idx } => Some(not_reached(analysis, *system_idx)),
+        Outcome::Slower | Outcome::RateNotHeld | Outcome::Faster | Outcome::Same => None,
+    }
+}
+
+fn fault(analysis: &Analysis<'_>, fault: &Fault) -> String {
+    match fault {
+        Fault::Failed { system_idx, reason } => {
+            format!("failed on {}: {}", who(analysis, *system_idx), one_line(reason))
+        }
+        Fault::NotReached { system_idx } => not_reached(analysis, *system_idx),
+        Fault::ChecksFailed { system_idx, checks } => {
+            format!("on {} {}", who(analysis, *system_idx), unfit::checks_failed(checks))
+        }
+        Fault::BaseRateNotHeld => {
+            format!("{} did not hold its insert rate", who(analysis, analysis.base))
+        }
+        Fault::NoRatio(found) => format!("{}, so there is no ratio", unfit::no_ratio(*found)),
+        Fault::NoVerdict => "it has no verdict; the report says why".to_owned(),
+    }
+}
+
+fn not_reached(analysis: &Analysis<'_>, system_idx: usize) -> String {
+    format!("not reached on {}", who(analysis, system_idx))
+}
+
+fn not_judged(reason: NotJudged) -> &'static str {
+    match reason {
+        NotJudged::Imported => {
+            "its figures were imported, one of each (n=1), so that there is no verdict"
+        }
+        NotJudged::SetRate => unfit::SET_RATE,
+    }
+}
+
+fn unclear(analysis: &Analysis<'_>, Unsettled { why, needs_starts }: Unsettled) -> String {
+    let because = match why {
+        Why::NoInterval => "one slice or block has no interval".to_owned(),
+        Why::Fallen { alone, p } => {
+            let (alone, n) = (alone.word(), analysis.n_tests());
+            let p = p.map_or_else(String::new, p_value);
+            format!("{alone} on its own (p {p}), but not among the {n} ratios that were tried")
+        }
+        Why::TooWide => {
+            let bound = exact_percent(analysis.bound);
+            format!("the interval is too wide to tell a slowdown of {bound}")
+        }
+    };
+    if needs_starts {
+        format!("{because}; its work is fixed, so that only more starts measure more of it")
+    } else if why == Why::NoInterval {
+        format!("{because}; more slices have one")
+    } else {
+        because
+    }
+}
+
+/// A system by its label, the base as such.
+fn who(analysis: &Analysis<'_>, idx: usize) -> String {
+    let label = one_line(analysis.label(idx));
+    if idx == analysis.base { format!("the base {label}") } else { label }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::words::{certainty, sentence, sentences};
+use super::words::{because, certainty, sentence, sentences, unlike_in_words};
 use crate::json::{EstimateJson, estimate};
 use rqps_analysis::history::{History, Method, SIGNIFICANCE, Scale, Series};
 use rqps_text::number;
@@ -32,7 +32,7 @@ struct SeriesJson<'a> {
     base: Option<&'a str>,
     method: &'static str,
     points: Vec<PointJson<'a>>,
-    changes: Vec<ChangeJson<'a>>,
+    changes: Vec<ChangeJson>,
 }
 
 #[derive(Serialize)]
@@ -52,11 +52,11 @@ struct PointJson<'a> {
 }
 
 #[derive(Serialize)]
-struct ChangeJson<'a> {
+struct ChangeJson {
     at: usize,
     ratio: Option<EstimateJson>,
     p: f64,
-    unlike: Option<&'a str>,
+    unlike: Option<String>,
     sentence: String,
 }
 
@@ -64,7 +64,7 @@ struct ChangeJson<'a> {
 struct LeftOutJson<'a> {
     run: &'a str,
     what: &'a str,
-    because: &'a str,
+    because: String,
 }
 
 /// The history as indented JSON with a line break at its end.
@@ -81,7 +81,7 @@ pub fn render(history: &History) -> String {
         left_out: history
             .left_out
             .iter()
-            .map(|l| LeftOutJson { run: &l.run_id, what: &l.what, because: &l.because })
+            .map(|l| LeftOutJson { run: &l.run_id, what: &l.what, because: because(&l.because) })
             .collect(),
         certainty: certainty(history),
     };
@@ -128,7 +128,7 @@ fn series<'a>(history: &'a History, series: &'a Series) -> SeriesJson<'a> {
                 at: c.at,
                 ratio: c.size.point.is_finite().then(|| estimate(&c.size)),
                 p: c.p,
-                unlike: c.unlike.as_deref(),
+                unlike: unlike_in_words(&c.unlike),
                 sentence: sentence(history, series, c),
             })
             .collect(),

@@ -45,6 +45,7 @@ fn list(out: &mut String, items: &[String], width: usize) {
 }
 
 /// `3 changes in 4 series, by version.`
+#[must_use]
 pub fn head(history: &History) -> String {
     let n: usize = history.series.iter().map(|s| s.changes.len()).sum();
     let changes = if n == 0 { "No change".to_owned() } else { number::count(n, "change") };
@@ -57,6 +58,7 @@ pub(crate) fn heading(series: &Series) -> String {
 }
 
 /// What the values of a series are, in words.
+#[must_use]
 pub fn unit(series: &Series) -> String {
     match &series.scale {
         Scale::Relative { base } => format!("rQPS against {base}"),
@@ -65,6 +67,7 @@ pub fn unit(series: &Series) -> String {
 }
 
 /// A value as its scale is written, without its interval.
+#[must_use]
 pub fn value(series: &Series, point: &Point) -> String {
     match series.scale {
         Scale::Relative { .. } if point.is_base => "1".to_owned(),
@@ -74,6 +77,7 @@ pub fn value(series: &Series, point: &Point) -> String {
 }
 
 /// The interval of a value, `base` or `n=1`.
+#[must_use]
 pub fn interval(series: &Series, point: &Point) -> String {
     let none = || "n=1".to_owned();
     match series.scale {
@@ -84,6 +88,7 @@ pub fn interval(series: &Series, point: &Point) -> String {
 }
 
 /// The change that begins with the point at a position.
+#[must_use]
 pub fn change_at(series: &Series, at: usize) -> Option<&Change> {
     series.changes.iter().find(|change| change.at == at)
 }

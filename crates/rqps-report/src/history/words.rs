@@ -4,9 +4,16 @@ use rqps_model::Estimate;
 use rqps_stats::change_point::{START_DF, START_SD};
 
 use rqps_analysis::history::{
-    Change, History, LeftOut, Method, Order, Point, PointWarning, Scale, Series,
+    Because, Change, History, LeftOut, Method, Order, OtherCondition, OtherSurroundings, Point,
+    PointWarning, Scale, Series,
 };
 use rqps_text::number::{self, utc};
+use rqps_text::words::{clip, list, list_in_short, one_line};
+
+use crate::unfit;
+
+/// Columns that a sentence gives to a value.
+const VALUE_COLUMNS: usize = 40;
 
 /// Points without intervals below which the permutation test finds next to nothing.
 const FEW: usize = 8;
@@ -28,8 +35,8 @@ pub fn sentence(history: &History, series: &Series, change: &Change) -> String {
     }
     let direction = if size.point < 1.0 { "slower" } else { "faster" };
     let host = if holds_the_host(series, *at) { ", or the host did" } else { "" };
-    let unlike =
-        unlike.as_ref().map_or_else(String::new, |what| format!("; there changed, too: {what}"));
+    let unlike = unlike_in_words(unlike)
+        .map_or_else(String::new, |what| format!("; there changed, too: {what}"));
     format!("{}{of} got {direction} {place}, {}{host}{unlike}.", series.title, percent(size))
 }
 
@@ -49,9 +56,51 @@ pub fn sentences(history: &History) -> Vec<String> {
 pub fn left_out(history: &History) -> Vec<String> {
     let sentence = |one: &LeftOut| {
         let what = if one.what.is_empty() { String::new() } else { format!(", {}", one.what) };
-        format!("{}{what}: {}", one.run_id, one.because)
+        format!("{}{what}: {}", one.run_id, because(&one.because))
     };
     history.left_out.iter().map(sentence).collect()
+}
+
+/// Why something is not in the series: `it is of another host`.
+#[must_use]
+pub fn because(because: &Because) -> String {
+    match because {
+        Because::NothingFinished => "it has no finished step of those chosen".to_owned(),
+        Because::OtherHost { own, latest } => {
+            format!("it is of another host ({own}; the latest is of {latest}); --all-hosts")
+        }
+        Because::Copied { run_id } => format!("run {run_id} has all its figures"),
+        Because::SameFigure { run_id } => format!("run {run_id} has the same figure"),
+        Because::NoVersion => "its version is not known; --by time takes it in".to_owned(),
+        Because::OtherConditions(all) => {
+            let shown = |value: &Option<String>| {
+                value.as_ref().map_or_else(|| "none".to_owned(), |value| one_line(value))
+            };
+            let one = |of: &OtherCondition| {
+                format!("{} {}, not {}", of.name, shown(&of.own), shown(&of.latest))
+            };
+            let words: Vec<String> = all.iter().map(one).collect();
+            format!("other than the latest: {}", list_in_short(&words))
+        }
+        Because::Unfit(reason) => unfit::words(reason),
+        Because::RateNotHeld => "an insert rate was not held".to_owned(),
+        Because::NoBaseFigure => "its base has no figure there".to_owned(),
+        Because::NoRatio(reason) => unfit::no_ratio(*reason).to_owned(),
+        Because::NoUnit => {
+            "its file does not say what it counts, and runs may count different things".to_owned()
+        }
+    }
+}
+
+/// What differs between two points: `kernel (6.8.0, then 6.9.1)`; `None` where nothing does.
+#[must_use]
+pub fn unlike_in_words(unlike: &[OtherSurroundings]) -> Option<String> {
+    let value = |text: &str| clip(text, VALUE_COLUMNS);
+    let one = |OtherSurroundings { name, before, after }: &OtherSurroundings| {
+        format!("{name} ({}, then {})", value(before), value(after))
+    };
+    let told: Vec<String> = unlike.iter().map(one).collect();
+    (!told.is_empty()).then(|| list(&told))
 }
 
 /// Whether what the host did between measurements is in the values beside a change: in figures, and in

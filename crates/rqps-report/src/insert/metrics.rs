@@ -13,6 +13,7 @@ const OURS: [Metric; 2] = [Metric::ServerCpu, Metric::ClientCpu];
 
 /// The field's metrics of one step, with our CPU per operation behind them: of all systems, or of the
 /// candidates relative to the base. As many columns in each table as fit `columns`.
+#[must_use]
 pub fn metrics(
     analysis: &Analysis<'_>,
     step: &StepAnalysis<'_>,
@@ -57,19 +58,23 @@ fn metric_rows(
     is_relative: bool,
 ) -> Vec<(String, Vec<String>)> {
     let row = |(idx, cell): (usize, &Cell)| {
-        let own = cell.insert.as_ref()?;
+        let own = cell.insert()?;
         let show = match (is_relative, own.is_stated) {
             (true, _) => number::plain_ratio,
             (false, true) => stated,
             (false, false) => quantity,
         };
-        let field = if is_relative { own.field_relative.as_ref()? } else { &own.field };
-        let ours = if is_relative { cell.relative.as_ref()? } else { &cell.per_operation };
+        let (field, ours) = if is_relative {
+            let against = cell.against.as_ref()?;
+            (against.field_relative.as_ref()?, &against.relative)
+        } else {
+            (&own.field, &cell.measurement()?.per_operation)
+        };
         let values = field.values.into_iter().chain(OURS.map(|metric| ours.get(metric)));
         let mut texts: Vec<String> =
             values.map(|v| v.map_or_else(|| NOTHING.to_owned(), show)).collect();
         // One thing has one figure, in the same digits.
-        if let Some(figure) = cell.figure.filter(|_| !is_relative) {
+        if let Some(figure) = cell.figure().filter(|_| !is_relative) {
             let name = if step.step.info.kind == StepKind::Mixed { "qps" } else { "ips" };
             let place = FIELD_METRICS.iter().position(|metric| metric.name == name);
             if let Some(text) = place.and_then(|place| texts.get_mut(place)) {

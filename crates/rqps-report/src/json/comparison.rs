@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::EstimateJson;
 use crate::response::percentile_heading;
+use crate::settle;
 use rqps_analysis::{Comparison, Judged, Settle};
 
 #[derive(Serialize)]
@@ -48,17 +49,8 @@ struct ResponseRatioJson {
 
 /// The comparison of a cell.
 pub(super) fn comparison(comparison: &Comparison) -> ComparisonJson {
-    let Comparison {
-        rqps,
-        alone,
-        verdict_p: _,
-        kept_share: _,
-        left_out: _,
-        settle,
-        server_cpu,
-        steady,
-        responses,
-    } = comparison;
+    let Comparison { rqps, decision, kept_share: _, left_out: _, server_cpu, steady, responses } =
+        comparison;
     let response = |ratio: &rqps_analysis::ResponseRatio| {
         let json = ResponseRatioJson {
             ratio: ratio.judged.as_ref().map(judged),
@@ -69,8 +61,8 @@ pub(super) fn comparison(comparison: &Comparison) -> ComparisonJson {
     };
     ComparisonJson {
         rqps: judged(rqps),
-        verdict_alone: *alone,
-        to_settle: settle.as_ref().map(to_settle),
+        verdict_alone: decision.map(|found| found.alone),
+        to_settle: decision.and_then(|found| found.settle).as_ref().map(to_settle),
         server_cpu: server_cpu.as_ref().map(judged),
         steady_rate: steady.as_ref().map(judged),
         response_times: responses.iter().map(response).collect(),
@@ -92,5 +84,5 @@ fn judged(judged: &Judged) -> JudgedJson {
 }
 
 fn to_settle(settle: &Settle) -> SettleJson {
-    SettleJson { words: settle.words(), seconds: settle.seconds(), starts: settle.starts() }
+    SettleJson { words: settle::words(settle), seconds: settle.seconds(), starts: settle.starts() }
 }

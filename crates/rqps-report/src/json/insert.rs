@@ -11,7 +11,7 @@ use crate::insert::{PERCENTILES, Summary};
 use crate::response::percentile_heading;
 use rqps_analysis::insert::field::FIELD_METRICS;
 use rqps_analysis::response::{BUCKETS, ResponseTimes};
-use rqps_analysis::{Analysis, Cell, InsertCell, Sla};
+use rqps_analysis::{Analysis, Cell, InsertCell, Sla, StepAnalysis};
 
 /// Per step, in the order of the run: the value by system; absent where there is none.
 #[derive(Serialize)]
@@ -86,20 +86,22 @@ pub(super) fn summary<'a>(analysis: &'a Analysis<'_>) -> Option<SummaryJson<'a>>
             .collect()
     };
     Some(SummaryJson {
-        operations_per_s: table(Summary::Absolute, |cell| cell.figure.map(|f| f.point)),
-        relative: table(Summary::Relative, |cell| cell.rqps.map(|r| r.point)),
+        operations_per_s: table(Summary::Absolute, |cell| cell.figure().map(|f| f.point)),
+        relative: table(Summary::Relative, |cell| cell.rqps().map(|r| r.point)),
         inserts_per_s: table(Summary::Rates, |cell| cell.sla().map(|s| s.average_per_s)),
     })
 }
 
 /// What a cell of the Insert Benchmark has beside others.
-pub(super) fn cell(own: &InsertCell) -> InsertJson {
+pub(super) fn cell(own: &InsertCell, step: &StepAnalysis<'_>, system_idx: usize) -> InsertJson {
+    let against = step.cells[system_idx].against.as_ref();
+    let relative = against.and_then(|against| against.field_relative.as_ref());
     let names = || FIELD_METRICS.iter().map(|metric| metric.name);
     InsertJson {
-        level: own.level.word(),
+        level: step.level(system_idx).word(),
         sla: own.sla.as_ref().map(sla),
         metrics: names().zip(own.field.values).collect(),
-        metrics_relative: own.field_relative.as_ref().map(|relative| {
+        metrics_relative: relative.map(|relative| {
             names().zip(relative.values.map(|value| value.map(RatioJson::from))).collect()
         }),
         flows: own

@@ -142,8 +142,8 @@ pub(super) struct SizesEndJson<'a> {
 #[derive(Serialize)]
 pub(super) struct CandidateJson<'a> {
     pub(super) system: &'a str,
-    pub(super) verdict: &'a str,
-    pub(super) details: &'a [String],
+    pub(super) verdict: String,
+    pub(super) details: Vec<String>,
     pub(super) n_slower: usize,
     pub(super) n_faster: usize,
     pub(super) n_same: usize,

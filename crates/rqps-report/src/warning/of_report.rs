@@ -53,6 +53,7 @@ impl InWords {
 }
 
 /// The sentences of several warnings.
+#[must_use]
 pub fn sentences(analysis: &Analysis<'_>, warnings: &[WarningKind]) -> Vec<String> {
     warnings.iter().map(|kind| of_report(analysis, kind)).collect()
 }
@@ -325,6 +326,7 @@ fn imported(labels: &[String], sources: &[ImportedSource]) -> String {
 
 /// How long the slices of an interleaved run are. Those of the Insert Benchmark are its own: rates are
 /// held by the second, and inserts are cut by their number.
+#[must_use]
 pub fn slices_in_words(slice_ms: u32, insert_steps: Share) -> String {
     let own = "a second, or of a part of the work where that is fixed";
     match insert_steps {

@@ -9,6 +9,7 @@ use rqps_report::{Detail, TextOptions, csv, json, markdown, text};
 
 use rqps_stacks::Stacks;
 
+use crate::details_of;
 use rqps_fixtures::blocks::{self, around, reads};
 use rqps_fixtures::{causes, stacks};
 
@@ -25,7 +26,7 @@ fn flat(text: &str) -> String {
 fn every_format_tells_the_causes() {
     let run = causes::run();
     let analysis = Analysis::of(&run, 0.05);
-    let causes: Vec<_> = analysis.steps.iter().map(|s| s.cells[1].cause.as_deref()).collect();
+    let causes: Vec<_> = analysis.steps.iter().map(|s| s.cells[1].cause()).collect();
     let kinds: Vec<_> = causes.iter().map(|cause| cause.map(|c| c.kind)).collect();
     assert_eq!(kinds, [Some(Kind::CpuOverhead), Some(Kind::Waiting), None]);
     let sentences: Vec<&str> = causes.iter().flatten().map(|c| c.sentence.as_str()).collect();
@@ -55,7 +56,7 @@ fn every_format_tells_the_causes() {
         Cause: New CPU overhead: server CPU per query rose to 2.7x on point-query, IO unchanged.
         Cause: Contention or waiting: +28 µs per query on range-covered-pk.
         1 the same of 3 steps."#]]
-    .assert_eq(&analysis.headlines[0].details.join("\n"));
+    .assert_eq(&details_of(&analysis).join("\n"));
 }
 
 #[test]
@@ -64,7 +65,7 @@ fn slots_are_of_the_cpus_that_the_run_may_use() {
         let mut run = causes::run();
         run.host.n_cpus = allowed;
         let analysis = Analysis::of(&run, 0.05);
-        analysis.steps[0].cells[1].split.as_ref().unwrap().slots.n_cpus
+        analysis.steps[0].cells[1].split().unwrap().slots.n_cpus
     };
     assert!((n_cpus(1) - 1.0).abs() < 1e-9 && (n_cpus(8) - 2.0).abs() < 1e-9);
 }
@@ -74,7 +75,7 @@ fn parts_add_up_to_the_time_and_their_changes_to_its_change() {
     let run = causes::run();
     let analysis = Analysis::of(&run, 0.05);
     for step in &analysis.steps {
-        let split = step.cells[1].split.as_ref().unwrap();
+        let split = step.cells[1].split().unwrap();
         let sum = |of: fn(&rqps_explain::Change) -> f64| -> f64 {
             split.parts.iter().map(|(_, change)| of(change)).sum()
         };
@@ -95,7 +96,7 @@ fn what_was_not_counted_is_absent_and_no_zero() {
         slice.usage.waits = Waits { server_run_wait_ns: Some(7), ..Waits::default() };
     }
     let analysis = Analysis::of(&run, 0.05);
-    let split = analysis.steps[0].cells[1].split.as_ref().unwrap();
+    let split = analysis.steps[0].cells[1].split().unwrap();
     // The candidate does not count them.
     assert_eq!(split.quantity(Quantity::Work(Work::Rows)), None);
     assert_eq!(split.quantity(Quantity::ServerRunWait), None);
@@ -164,7 +165,7 @@ fn plan(path: Path, index: Option<&str>, extras: &[Extra]) -> QueryPlan {
 fn two_causes(run: &Run) -> [(Kind, String); 2] {
     let analysis = Analysis::of(run, 0.05);
     [0, 1].map(|at| {
-        let cause = analysis.steps[at].cells[1].cause.as_ref().unwrap();
+        let cause = analysis.steps[at].cells[1].cause().unwrap();
         (cause.kind, cause.sentence.clone())
     })
 }
@@ -181,7 +182,7 @@ fn another_way_to_the_rows_is_a_plan_change() {
     assert_eq!(cpu, Kind::PlanChange);
     // Names of indexes are a server's words.
     expect!["0.74: full scan in place of lookup on k_\u{fffd}[2J1, server CPU per query 2.7x, +35 µs in all: plan change"].assert_eq(&sentence);
-    let summary = &Analysis::of(&run, 0.05).headlines[0].details;
+    let summary = details_of(&Analysis::of(&run, 0.05));
     assert!(summary.iter().any(|line| line.contains("Plan change")), "{summary:?}");
     // Threads that read no more storage do not wait longer because of another plan.
     assert_eq!(waiting, Kind::Waiting);
@@ -251,7 +252,7 @@ fn waiting_is_told_by_its_place_where_threads_were_looked_at() {
     ));
     let said = |profiles: &[rqps_stacks::StackProfile], at: usize| {
         let analysis = Analysis::of(&run, 0.05).with_profiles(profiles);
-        analysis.steps[at].cells[1].cause.as_ref().unwrap().sentence.clone()
+        analysis.steps[at].cells[1].cause().unwrap().sentence.clone()
     };
     expect!["0.74: waiting +28 µs of +35 µs per query, server CPU 1.35x, IO unchanged, threads +24.0 µs asleep: futex, futex_wait in extra slices: contention or waiting"].assert_eq(&said(&profiles, 1));
     // Of a step without a profile nothing more is said, and nothing of a difference by chance.

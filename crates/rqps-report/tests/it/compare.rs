@@ -12,6 +12,7 @@ use rqps_model::{
 use rqps_report::warning::InWords;
 use rqps_report::{Detail, TextOptions, csv, json, markdown, text, warning};
 
+use crate::details_of;
 use rqps_fixtures::several::two;
 use rqps_fixtures::{self as fixture, Draw, Shape, done, info, system};
 
@@ -86,15 +87,20 @@ fn ratios_of_one_run_stay_what_they_are_in_its_own_report() {
     for own in &alone.steps {
         let step = together.steps.iter().find(|s| s.title == own.title).unwrap();
         let (a, b) = (&own.cells[1], &step.cells[1]);
-        assert_eq!((a.rqps, a.server_cpu_ratio), (b.rqps, b.server_cpu_ratio), "{}", own.title);
-        assert_eq!(a.verdict, b.verdict);
+        assert_eq!(
+            (a.rqps(), a.server_cpu_ratio()),
+            (b.rqps(), b.server_cpu_ratio()),
+            "{}",
+            own.title
+        );
+        assert_eq!(a.verdict(), b.verdict());
         assert!(b.warnings.len() == a.warnings.len(), "{}", own.title);
     }
     // The base is of the other run: two samples, and marked.
     let point = together.steps.iter().find(|s| s.title == "point-query.pre").unwrap();
-    let figures = |cell: usize| point.cells[cell].slices.clone();
-    let wanted = rqps_stats::ratio(&figures(0), &figures(2)).unwrap();
-    let found = point.cells[2].rqps.unwrap();
+    let figures = |cell: usize| point.cells[cell].slices();
+    let wanted = rqps_stats::ratio(figures(0), figures(2)).unwrap();
+    let found = point.cells[2].rqps().unwrap();
     assert!((wanted.point - found.point).abs() < 1e-12 && found.n == 3, "{found:?}");
     let (low, high) = found.interval.unwrap();
     let (wanted_low, wanted_high) = wanted.interval.unwrap();
@@ -141,13 +147,13 @@ fn over_runs_starts_are_the_observations_and_what_would_settle_it() {
     let analysis = Analysis::of_joined(&joined, 0.05);
     let cell = &analysis.steps[0].cells[1];
     // Geometric means of 2000 and 4000 beside 1000 and 4000.
-    let found = cell.comparison.as_ref().unwrap().rqps.found;
+    let found = cell.comparison().unwrap().rqps.found;
     assert!((found.tested.estimate.point - 0.5_f64.sqrt()).abs() < 1e-9, "{found:?}");
     assert!(found.holds_starts && found.starts == 2 && found.start_sd.is_none());
     // The logarithms of the base's are ln 2 apart, those of the candidate's ln 4.
     let error = (2.0_f64.ln().powi(2) / 4.0 + 4.0_f64.ln().powi(2) / 4.0).sqrt();
     assert!((found.tested.error().unwrap() / error - 1.0).abs() < 1e-6);
-    assert_eq!(cell.verdict, Some(Verdict::Unclear));
+    assert_eq!(cell.verdict(), Some(Verdict::Unclear));
     let settle = cell.settle().unwrap();
     assert!(settle.starts().is_some() && settle.seconds().is_none(), "{settle:?}");
     let value: serde_json::Value = serde_json::from_str(&json::render(&analysis)).unwrap();
@@ -155,7 +161,7 @@ fn over_runs_starts_are_the_observations_and_what_would_settle_it() {
     assert!(told["starts"].is_u64() && told["seconds"].is_null(), "{told}");
     let unclear = "Unclear: the interval is too wide for a verdict; more starts of the servers \
                    would probably settle it: about ";
-    let details = &analysis.headlines[0].details;
+    let details = details_of(&analysis);
     assert!(details.iter().any(|detail| detail.starts_with(unclear)), "{details:?}");
 }
 
@@ -214,7 +220,7 @@ fn runs_of_other_machines_are_told_no_cause() {
         let joined = Joined::of(runs, None, &[]).unwrap();
         let analysis = Analysis::of_joined(&joined, 0.05);
         let step = analysis.steps.iter().find(|s| s.title == "point-query.pre").unwrap();
-        step.cells[2].cause.clone().unwrap().sentence
+        step.cells[2].cause().unwrap().sentence.clone()
     };
     let alike = cause(|_| {});
     assert!(!alike.contains("measured on"), "{alike}");
@@ -306,11 +312,11 @@ proptest! {
         let back = Joined::of(runs, Some("20261123:my8033.small"), &[]).unwrap();
         let (there, back) = (Analysis::of_joined(&there, 0.05), Analysis::of_joined(&back, 0.05));
         for (a, b) in there.steps.iter().zip(&back.steps) {
-            let (Some(a), Some(b)) = (a.cells[2].rqps, b.cells[0].rqps) else { continue };
+            let (Some(a), Some(b)) = (a.cells[2].rqps(), b.cells[0].rqps()) else { continue };
             prop_assert!((a.point * b.point - 1.0).abs() < 1e-9);
             prop_assert!((a.interval.unwrap().0 * b.interval.unwrap().1 - 1.0).abs() < 1e-6);
         }
-        let (a, b) = (there.steps[0].cells[2].verdict, back.steps[0].cells[0].verdict);
+        let (a, b) = (there.steps[0].cells[2].verdict(), back.steps[0].cells[0].verdict());
         let is_mirrored = matches!((a, b), (Some(a), Some(b)) if mirrored(a, b));
         prop_assert!(is_mirrored, "{:?} {:?}", a, b);
     }

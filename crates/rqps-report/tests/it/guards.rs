@@ -45,10 +45,10 @@ fn calm_steps_have_no_mark() {
     let analysis = Analysis::of(&run, 0.05);
     assert!(analysis.footnotes.is_empty(), "{:?}", analysis.footnotes);
     let cell = &analysis.steps[0].cells[1];
-    let steady = cell.comparison.as_ref().unwrap().steady.unwrap().estimate();
+    let steady = cell.comparison().unwrap().steady.unwrap().estimate();
     assert!((steady.point - 1.0).abs() < 0.02 && steady.n == 12);
     // The better windows lie above the average: uniform between 0.85 and 1.15 of it.
-    assert!((cell.steady_rate.unwrap() / cell.figure.unwrap().point - 1.11).abs() < 0.02);
+    assert!((cell.steady_rate().unwrap() / cell.figure().unwrap().point - 1.11).abs() < 0.02);
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn windows_of_long_statements_tell_nothing() {
     }
     let analysis = Analysis::of(&run, 0.05);
     let cell = &analysis.steps[0].cells[1];
-    assert!(cell.steady_rate.is_none() && cell.comparison.as_ref().unwrap().steady.is_none());
+    assert!(cell.steady_rate().is_none() && cell.comparison().unwrap().steady.is_none());
     assert!(analysis.footnotes.is_empty(), "{:?}", analysis.footnotes);
     // Ten short statements of a transaction in a window, and none of its long ones, which end in the next.
     let mut run = update(&around(0.0, 0.005, 12));
@@ -292,7 +292,7 @@ fn windows_of_long_statements_tell_nothing() {
         }
     }
     let analysis = Analysis::of(&run, 0.05);
-    assert!(analysis.steps[0].cells[1].steady_rate.is_none());
+    assert!(analysis.steps[0].cells[1].steady_rate().is_none());
 }
 
 #[test]
@@ -324,7 +324,7 @@ fn drift_is_told_of_figures_and_of_ratios() {
 fn blocks_with_few_responses_have_no_ratio_of_the_tail() {
     let run = run(&[vec![reads("point-query", &around(-0.1, 0.01, 12))]]);
     let analysis = Analysis::of(&run, 0.05);
-    let comparison = analysis.steps[0].cells[1].comparison.as_ref().unwrap();
+    let comparison = analysis.steps[0].cells[1].comparison().unwrap();
     let p50 = comparison.responses[0].judged.unwrap();
     // A tenth slower takes a tenth longer.
     assert!((p50.estimate().point.ln() - 0.1).abs() < 0.01 && p50.is_significant());
@@ -333,13 +333,13 @@ fn blocks_with_few_responses_have_no_ratio_of_the_tail() {
     let bytes = response_times(1500);
     few.steps[0].systems[0].slices[3].response_times.clone_from(&bytes);
     assert!(
-        Analysis::of(&few, 0.05).steps[0].cells[1].comparison.as_ref().unwrap().responses[2]
+        Analysis::of(&few, 0.05).steps[0].cells[1].comparison().unwrap().responses[2]
             .judged
             .is_some()
     );
     few.steps[0].systems[0].slices[3].response_times = response_times(300);
     let analysis = Analysis::of(&few, 0.05);
-    let responses = &analysis.steps[0].cells[1].comparison.as_ref().unwrap().responses;
+    let responses = &analysis.steps[0].cells[1].comparison().unwrap().responses;
     assert!(responses[1].judged.is_some() && responses[2].judged.is_none());
     assert_eq!((responses[2].n_fewest, responses[2].n_needed), (300, 1000));
     let value: serde_json::Value = serde_json::from_str(&json::render(&analysis)).unwrap();
@@ -360,7 +360,7 @@ fn steal(run: &mut Run, system_idx: usize, at: usize, pct: u64) {
 }
 
 fn rqps(run: &Run) -> rqps_model::Estimate {
-    Analysis::of(run, 0.05).steps[0].cells[1].rqps.unwrap()
+    Analysis::of(run, 0.05).steps[0].cells[1].rqps().unwrap()
 }
 
 #[test]
@@ -382,7 +382,7 @@ fn blocks_of_a_disturbed_host_are_left_out_of_ratios() {
     let told = "4 of 24 blocks, in which up to 40% of the CPU time that was wanted was not had";
     assert_eq!(details(&run, "blocks-excluded", 1), [told]);
     let analysis = Analysis::of(&run, 0.05);
-    let comparison = analysis.steps[0].cells[1].comparison.as_ref().unwrap();
+    let comparison = analysis.steps[0].cells[1].comparison().unwrap();
     assert_eq!(comparison.server_cpu.as_ref().unwrap().estimate().n, 20);
     // A little is no disturbance.
     (3..7).for_each(|at| steal(&mut run, 0, at, 19));
@@ -410,7 +410,7 @@ fn blocks_in_which_nobody_measured_are_left_out_of_ratios() {
     slices(&mut run, 1)[5].n_operations = 0;
     assert!(rqps(&run) == narrow && !says_none(&run));
     slices(&mut run, 1)[6].n_operations = 0;
-    assert!(Analysis::of(&run, 0.05).steps[0].cells[1].rqps.is_none() && says_none(&run));
+    assert!(Analysis::of(&run, 0.05).steps[0].cells[1].rqps().is_none() && says_none(&run));
 }
 
 #[test]

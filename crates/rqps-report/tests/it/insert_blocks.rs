@@ -1,12 +1,13 @@
 //! Steps of the Insert Benchmark whose blocks are equal in work: a stall counts as long as it took.
 
+use rqps_analysis::Bar;
 use rqps_analysis::under_way::UnderWay;
 use rqps_analysis::{Analysis, Joined};
-use rqps_analysis::{Bar, CellState};
 use rqps_model::run::SystemStep;
 use rqps_model::{Block, Run, RunStep, Schedule, Slice, Verdict};
 use rqps_report::{csv, json};
 
+use crate::details_of;
 use rqps_fixtures::inserts;
 
 const ROWS: u64 = 10_000;
@@ -47,7 +48,7 @@ fn a_stalled_block_is_in_the_figure_for_as_long_as_it_took() {
     let run = run();
     let analysis = Analysis::of(&run, 0.05);
     let cells = &analysis.steps[0].cells;
-    let point = |idx: usize| cells[idx].figure.unwrap().point;
+    let point = |idx: usize| cells[idx].figure().unwrap().point;
     let rate = |idx: usize| {
         let ms: u64 =
             run.steps[0].systems[idx].slices.iter().map(|s| s.duration_ns / 1_000_000).sum();
@@ -57,19 +58,19 @@ fn a_stalled_block_is_in_the_figure_for_as_long_as_it_took() {
     for (idx, cell) in cells.iter().enumerate() {
         assert!((point(idx) / rate(idx) - 1.0).abs() < 1e-12);
         // The field's metric of the same thing, and the rate of its clients.
-        let own = cell.insert.as_ref().unwrap();
+        let own = cell.insert().unwrap();
         assert_eq!(own.field.get("ips").map(f64::to_bits), Some(point(idx).to_bits()));
         assert_eq!(own.flows[0].rate_per_s.to_bits(), point(idx).to_bits());
     }
-    let stalled = cells[1].rqps.unwrap();
+    let stalled = cells[1].rqps().unwrap();
     assert!((stalled.point - point(1) / point(0)).abs() < 1e-9 && stalled.n == 20);
     // One stall in 20 blocks: slower here, and nobody knows how much slower the next time.
-    assert_eq!(cells[1].verdict, Some(Verdict::Unclear));
+    assert_eq!(cells[1].verdict(), Some(Verdict::Unclear));
     let (low, high) = stalled.interval.unwrap();
     assert!(low < 0.3 && high > 1.0, "{low} {high}");
-    assert_eq!(cells[2].verdict, Some(Verdict::Same));
+    assert_eq!(cells[2].verdict(), Some(Verdict::Same));
     // CPU is a tenth of the time, so its ratio is the inverse.
-    let cpu = cells[1].server_cpu_ratio.unwrap();
+    let cpu = cells[1].server_cpu_ratio().unwrap();
     assert!((cpu.point * stalled.point - 1.0).abs() < 1e-9);
     assert!((cpu.interval.unwrap().0 * high - 1.0).abs() < 1e-9);
 }
@@ -81,10 +82,10 @@ fn so_it_is_in_a_sequential_run() {
     run.steps[0].systems.iter_mut().flat_map(|s| &mut s.slices).for_each(|s| s.n_rounds = None);
     let analysis = Analysis::of(&run, 0.05);
     let cells = &analysis.steps[0].cells;
-    let [base, stalled] = [0, 1].map(|idx: usize| cells[idx].figure.unwrap().point);
-    assert!((cells[1].rqps.unwrap().point - stalled / base).abs() < 1e-9 && stalled < 5200.0);
-    assert_eq!(cells[1].verdict, Some(Verdict::Unclear));
-    assert_eq!(cells[2].verdict, Some(Verdict::Same));
+    let [base, stalled] = [0, 1].map(|idx: usize| cells[idx].figure().unwrap().point);
+    assert!((cells[1].rqps().unwrap().point - stalled / base).abs() < 1e-9 && stalled < 5200.0);
+    assert_eq!(cells[1].verdict(), Some(Verdict::Unclear));
+    assert_eq!(cells[2].verdict(), Some(Verdict::Same));
 }
 
 #[test]
@@ -96,7 +97,7 @@ fn indexes_are_not_the_reason_why_other_steps_are_unclear() {
             all.into_iter().filter(|step| step.info.name == "l.x")
         });
         run.steps.truncate(if wide { 2 } else { 1 });
-        let details = Analysis::of(&run, 0.05).headlines[0].details.clone();
+        let details = details_of(&Analysis::of(&run, 0.05));
         details.into_iter().filter(|d| d.starts_with("Unclear")).collect::<Vec<_>>()
     };
     let once = "Unclear: indexes are created once, and one slice has no interval.";
@@ -105,11 +106,11 @@ fn indexes_are_not_the_reason_why_other_steps_are_unclear() {
     assert_eq!(with_index(false), [once]);
     let on = |step: &str, text: &str| text.replace("Unclear", &format!("Unclear on {step}"));
     assert_eq!(with_index(true), [on("l.x", once), on("l.i1", wide)]);
-    let alone = Analysis::of(&run(), 0.05).headlines[0].details.clone();
+    let alone = details_of(&Analysis::of(&run(), 0.05));
     assert!(alone.iter().any(|detail| detail == wide), "{alone:?}");
     let mut single = run();
     single.steps[0].systems.iter_mut().for_each(|system| system.slices.truncate(1));
-    let single = Analysis::of(&single, 0.05).headlines[0].details.clone();
+    let single = details_of(&Analysis::of(&single, 0.05));
     let block = "Unclear: a single block has no interval; the work is fixed, so that only more starts \
                  have more.";
     assert!(single.iter().any(|detail| detail == block), "{single:?}");
@@ -142,22 +143,22 @@ fn over_runs_a_start_counts_by_its_total() {
     let analysis = Analysis::of_joined(&joined, 0.05);
     let cell = &analysis.steps[0].cells[1];
     // On both starts 20 blocks took as long as 39 do that do not stall.
-    assert!((cell.rqps.unwrap().point - 20.0 / 39.0).abs() < 1e-9, "{:?}", cell.rqps);
-    assert!((cell.server_cpu_ratio.unwrap().point - 39.0 / 20.0).abs() < 1e-9);
-    let found = cell.comparison.as_ref().unwrap().rqps.found;
+    assert!((cell.rqps().unwrap().point - 20.0 / 39.0).abs() < 1e-9, "{:?}", cell.rqps());
+    assert!((cell.server_cpu_ratio().unwrap().point - 39.0 / 20.0).abs() < 1e-9);
+    let found = cell.comparison().unwrap().rqps.found;
     assert!(found.holds_starts && found.starts == 2 && found.tested.estimate.n == 2);
     // No time would settle it: the work is fixed. Starts would.
-    assert_eq!(cell.verdict, Some(Verdict::Unclear));
+    assert_eq!(cell.verdict(), Some(Verdict::Unclear));
     assert!(cell.settle().unwrap().starts().is_some(), "{:?}", cell.settle());
 }
 
 #[test]
 fn swapping_base_and_candidate_inverts() {
     let run = run();
-    let there = Analysis::of(&run, 0.05).steps[0].cells[1].rqps.unwrap();
+    let there = Analysis::of(&run, 0.05).steps[0].cells[1].rqps().unwrap();
     let mut run = run.clone();
     run.base = 1;
-    let back = Analysis::of(&run, 0.05).steps[0].cells[0].rqps.unwrap();
+    let back = Analysis::of(&run, 0.05).steps[0].cells[0].rqps().unwrap();
     let ((low, high), (back_low, back_high)) = (there.interval.unwrap(), back.interval.unwrap());
     assert!((there.point * back.point - 1.0).abs() < 1e-9);
     assert!((low * back_high - 1.0).abs() < 1e-9 && (high * back_low - 1.0).abs() < 1e-9);
@@ -194,7 +195,7 @@ fn a_step_under_way_has_the_ratio_and_the_bar_of_a_report() {
             let base = blocks(analysis.base);
             for idx in analysis.candidates() {
                 let cell = &step.cells[idx];
-                if cell.state != CellState::Measured || cell.rqps.is_none() {
+                if !cell.state.is_measured() || cell.rqps().is_none() {
                     continue;
                 }
                 let candidate = blocks(idx);
@@ -205,11 +206,11 @@ fn a_step_under_way_has_the_ratio_and_the_bar_of_a_report() {
                     candidate: &candidate,
                 };
                 let last = under_way.course().ratios.last().copied();
-                assert_eq!(last, cell.rqps, "{} on {idx}", step.title);
+                assert_eq!(last, cell.rqps(), "{} on {idx}", step.title);
                 // Checks come when a step is over.
-                if cell.bar != Some(Bar::Check) {
-                    assert_eq!(under_way.bar(), cell.bar, "{} on {idx}", step.title);
-                    n_barred += usize::from(cell.bar.is_some());
+                if cell.bar() != Some(Bar::Check) {
+                    assert_eq!(under_way.bar(), cell.bar(), "{} on {idx}", step.title);
+                    n_barred += usize::from(cell.bar().is_some());
                 }
             }
         }

@@ -18,3 +18,10 @@ mod schema;
 mod severe;
 mod stacks;
 mod verdicts;
+
+use rqps_analysis::Analysis;
+
+/// The details of the verdict on the first candidate.
+fn details_of(analysis: &Analysis<'_>) -> Vec<String> {
+    rqps_report::headline::details(analysis, &analysis.headlines[0])
+}

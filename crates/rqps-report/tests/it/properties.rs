@@ -108,7 +108,7 @@ fn a_slice_without_operations_gives_no_ratio() {
         slice.response_times.clear();
     }
     let analysis = Analysis::of(&run, 0.05);
-    assert!(analysis.steps[0].cells[1].rqps.is_none());
+    assert!(analysis.steps[0].cells[1].rqps().is_none());
     assert!(
         InWords::of(&analysis)
             .not_measured
@@ -135,13 +135,13 @@ proptest! {
         let there = Analysis::of(&run, 0.05).steps[0].cells[1].clone();
         run.base = 1;
         let back = Analysis::of(&run, 0.05).steps[0].cells[0].clone();
-        for (a, b) in [(there.rqps, back.rqps), (there.server_cpu_ratio, back.server_cpu_ratio)] {
+        for (a, b) in [(there.rqps(), back.rqps()), (there.server_cpu_ratio(), back.server_cpu_ratio())] {
             let (a, b) = (a.unwrap(), b.unwrap());
             prop_assert!((a.point * b.point - 1.0).abs() < 1e-9);
             prop_assert!((a.interval.unwrap().0 * b.interval.unwrap().1 - 1.0).abs() < 1e-6);
         }
         for ((_, a), (_, b)) in
-            there.relative.unwrap().values.iter().zip(&back.relative.unwrap().values)
+            there.relative().unwrap().values.iter().zip(&back.relative().unwrap().values)
         {
             prop_assert!((a.unwrap() * b.unwrap() - 1.0).abs() < 1e-9);
         }

@@ -11,6 +11,7 @@ use rqps_model::{Run, Schedule, StepKind, Verdict, WarningKind};
 use rqps_report::warning::InWords;
 use rqps_report::{Detail, TextOptions, csv, json, markdown, text};
 
+use crate::details_of;
 use rqps_fixtures::Draw;
 use rqps_fixtures::blocks::{Wanted, around, reads, run};
 
@@ -34,15 +35,15 @@ fn same_twice() -> Run {
 fn a_server_against_itself_is_the_same_or_unclear() {
     let run = same_twice();
     let analysis = Analysis::of(&run, 0.05);
-    let n = |wanted| cells(&analysis).iter().filter(|c| c.verdict == Some(wanted)).count();
+    let n = |wanted| cells(&analysis).iter().filter(|c| c.verdict() == Some(wanted)).count();
     assert_eq!(n(Verdict::Slower) + n(Verdict::Faster), 0);
     assert!(n(Verdict::Same) >= 15, "{} of 20 steps are the same", n(Verdict::Same));
     assert!(cells(&analysis).iter().all(|cell| cell.direction().is_none()));
     let text = full(&analysis);
     assert!(text.contains("stands among the 20 that were tried (Benjamini-Hochberg"), "{text}");
     assert!(!text.contains("not adjusted"));
-    let p = |cell: &&Cell| cell.comparison.as_ref().unwrap().rqps.found.tested.p.unwrap();
-    let adjusted = |cell: &&Cell| cell.comparison.as_ref().unwrap().rqps.adjusted_p.unwrap();
+    let p = |cell: &&Cell| cell.comparison().unwrap().rqps.found.tested.p.unwrap();
+    let adjusted = |cell: &&Cell| cell.comparison().unwrap().rqps.adjusted_p.unwrap();
     assert!(cells(&analysis).iter().all(|cell| adjusted(cell) >= p(cell)));
     let widths = "Median half-width of the intervals of rQPS: ";
     assert!(
@@ -68,19 +69,22 @@ fn with_others(n: usize) -> Run {
 fn a_doubtful_difference_stands_alone_and_falls_among_many() {
     let run = with_others(0);
     let analysis = Analysis::of(&run, 0.05);
-    assert_eq!(analysis.steps[0].cells[1].verdict, Some(Verdict::Slower));
+    assert_eq!(analysis.steps[0].cells[1].verdict(), Some(Verdict::Slower));
     let run = with_others(19);
     let analysis = Analysis::of(&run, 0.05);
     let cell = &analysis.steps[0].cells[1];
-    let comparison = cell.comparison.as_ref().unwrap();
-    assert_eq!((cell.verdict, comparison.alone), (Some(Verdict::Unclear), Some(Verdict::Slower)));
-    assert!(cell.fell_short() && !comparison.rqps.is_significant());
+    let comparison = cell.comparison().unwrap();
+    assert_eq!(
+        (cell.verdict(), cell.fallen_verdict()),
+        (Some(Verdict::Unclear), Some(Verdict::Slower))
+    );
+    assert!(!comparison.rqps.is_significant());
     assert_eq!(analysis.headlines[0].counts.unclear, 1);
     let detail = "Unclear on doubtful: slower or faster if nothing else had been tried; among \
                   20 ratios it may be chance.";
-    assert!(analysis.headlines[0].details.iter().any(|d| d == detail));
+    assert!(details_of(&analysis).iter().any(|d| d == detail));
     // More of the same would settle it, and it takes more among many than alone.
-    let seconds = |settle: Option<&Settle>| settle.unwrap().seconds().unwrap();
+    let seconds = |settle: Option<Settle>| settle.unwrap().seconds().unwrap();
     let among = seconds(cell.settle());
     assert!(among > 4.0, "{among}");
     let out = full(&analysis);
@@ -105,11 +109,11 @@ fn verdicts_go_by_large_differences_and_signs_by_all() {
     let run = run(&[steps]);
     let analysis = Analysis::of(&run, 0.05);
     let cell = &analysis.steps[0].cells[1];
-    let comparison = cell.comparison.as_ref().unwrap();
-    assert!(cell.verdict == Some(Verdict::Unclear) && cell.fell_short());
+    let comparison = cell.comparison().unwrap();
+    assert!(cell.verdict() == Some(Verdict::Unclear) && cell.fallen_verdict().is_some());
     // The small ones do not help it to a verdict: p * 21 / 1. Of all it is the last: p * 21 / 21.
     let p = comparison.rqps.found.tested.p.unwrap();
-    assert!((comparison.verdict_p.unwrap() - 21.0 * p).abs() < 1e-9, "{p}");
+    assert!((comparison.decision.unwrap().verdict_p.unwrap() - 21.0 * p).abs() < 1e-9, "{p}");
     assert!((comparison.rqps.adjusted_p.unwrap() - p).abs() < 1e-12);
     // It is beyond chance as the smaller ones are.
     let all: Vec<_> = cells(&analysis).iter().map(|cell| cell.direction()).collect();
@@ -126,8 +130,8 @@ fn at_a_set_rate_all_ratios_but_the_rqps_are_tested() {
     }
     let analysis = Analysis::of(&run, 0.05);
     let cell = &analysis.steps[0].cells[1];
-    assert_eq!((cell.bar, cell.verdict), (Some(Bar::Rate), None));
-    let comparison = cell.comparison.as_ref().unwrap();
+    assert_eq!((cell.bar(), cell.verdict()), (Some(Bar::Rate), None));
+    let comparison = cell.comparison().unwrap();
     assert_eq!((comparison.rqps.adjusted_p, analysis.n_tests()), (None, 0));
     // Each is the only one of its kind, so that its number changes nothing.
     for judged in [comparison.server_cpu, comparison.responses[0].judged].map(Option::unwrap) {
@@ -138,7 +142,7 @@ fn at_a_set_rate_all_ratios_but_the_rqps_are_tested() {
     let (name, found) = ("rows per query".to_owned(), "3 of 100".to_owned());
     run.steps[0].systems[1].checks = vec![Check { name, passed: false, found }];
     let analysis = Analysis::of(&run, 0.05);
-    let comparison = analysis.steps[0].cells[1].comparison.as_ref().unwrap();
+    let comparison = analysis.steps[0].cells[1].comparison().unwrap();
     assert_eq!(comparison.server_cpu.unwrap().adjusted_p, None);
 }
 
@@ -150,8 +154,8 @@ fn no_time_is_asked_for_where_the_work_is_fixed() {
     (run.steps[1].info.kind, run.steps[1].info.family) = (StepKind::Insert, "l.i".into());
     let analysis = Analysis::of(&run, 0.05);
     assert_eq!(analysis.headlines[0].counts.unclear, 2);
-    let details: Vec<&String> =
-        analysis.headlines[0].details.iter().filter(|d| d.starts_with("Unclear")).collect();
+    let all = details_of(&analysis);
+    let details: Vec<&String> = all.iter().filter(|d| d.starts_with("Unclear")).collect();
     let time = "Unclear on timed: the interval is too wide for a verdict; measuring longer would \
                 probably settle it:";
     let starts = "Unclear on l.i1: the interval is too wide for a verdict; the work is fixed, so \
@@ -166,12 +170,12 @@ fn a_bound_that_is_wider_takes_other_steps_into_account() {
     let strong = reads("strong", &around(-0.3, 0.01, 12));
     let run = run(&[vec![doubtful(), strong]]);
     let analysis = Analysis::of(&run, 0.05);
-    assert!(cells(&analysis).iter().all(|cell| cell.verdict == Some(Verdict::Slower)));
+    assert!(cells(&analysis).iter().all(|cell| cell.verdict() == Some(Verdict::Slower)));
     // Within 20% one of them is the same, though slower beyond chance.
     let analysis = Analysis::of(&run, 0.2);
     let doubtful = cells(&analysis)[0];
     assert_eq!(
-        (doubtful.verdict, doubtful.direction()),
+        (doubtful.verdict(), doubtful.direction()),
         (Some(Verdict::Same), Some(Ordering::Less))
     );
     let text = full(&analysis);
@@ -195,10 +199,10 @@ fn starts_of_the_servers_are_joined_and_decide_the_interval() {
     let analysis = Analysis::of(&run, 0.05);
     assert_eq!((analysis.n_starts, analysis.steps.len()), (3, 2));
     let cell = &analysis.steps[0].cells[1];
-    let rqps = cell.comparison.as_ref().unwrap().rqps.found;
-    assert!(rqps.holds_starts && rqps.starts == 3 && cell.slices.len() == 24);
+    let rqps = cell.comparison().unwrap().rqps.found;
+    assert!(rqps.holds_starts && rqps.starts == 3 && cell.slices().len() == 24);
     // Student's t of the three means: 4.303 times 0.02 over the root of three.
-    let (low, high) = cell.rqps.unwrap().interval.unwrap();
+    let (low, high) = cell.rqps().unwrap().interval.unwrap();
     let half = 4.302_652_7 * 0.02 / 3.0_f64.sqrt();
     assert!((low.ln() + 0.1 + half).abs() < 1e-4 && (high.ln() + 0.1 - half).abs() < 1e-4);
     assert!((rqps.start_sd.unwrap() - 0.02).abs() < 1e-3);
@@ -221,25 +225,25 @@ fn blocks_are_partners_within_their_start_only() {
     // The second start of the candidate lacks its first block: no other start's takes its place.
     run.steps[2].systems[1].slices.remove(0);
     let analysis = Analysis::of(&run, 0.05);
-    assert_eq!(analysis.steps[0].cells[1].rqps.unwrap().n, 23);
+    assert_eq!(analysis.steps[0].cells[1].rqps().unwrap().n, 23);
     // On a start without the candidate there is no ratio.
     run.steps[2].systems[1].slices.clear();
     let analysis = Analysis::of(&run, 0.05);
-    let found = analysis.steps[0].cells[1].comparison.as_ref().unwrap().rqps.found;
+    let found = analysis.steps[0].cells[1].comparison().unwrap().rqps.found;
     assert_eq!((found.starts, found.tested.estimate.n), (2, 16));
 }
 
 #[test]
 fn blocks_of_another_time_are_no_partners() {
     let mut run = run(&[vec![reads("point-query", &around(-0.1, 0.001, 8))]]);
-    assert!(Analysis::of(&run, 0.05).steps[0].cells[1].rqps.is_some());
+    assert!(Analysis::of(&run, 0.05).steps[0].cells[1].rqps().is_some());
     // The candidate could not be started at first, and was measured alone an hour later.
     for slice in &mut run.steps[0].systems[1].slices {
         slice.start_unix_ms += 3_600_000;
     }
     let analysis = Analysis::of(&run, 0.05);
     let cell = &analysis.steps[0].cells[1];
-    assert!(cell.figure.is_some() && cell.rqps.is_none() && cell.verdict.is_none());
+    assert!(cell.figure().is_some() && cell.rqps().is_none() && cell.verdict().is_none());
     // Nothing else of a report needs partners.
     assert!(full(&analysis).contains("point-query"));
     assert!(!json::render(&analysis).is_empty());
@@ -263,7 +267,7 @@ fn a_sequential_run_with_restarts_has_one_ratio_a_start() {
     run.schedule = Schedule::Sequential { slices: 8 };
     let analysis = Analysis::of(&run, 0.05);
     let cell = &analysis.steps[0].cells[1];
-    let ratio = cell.rqps.unwrap();
+    let ratio = cell.rqps().unwrap();
     let half = 4.302_652_7 * 0.02 / 3.0_f64.sqrt();
     assert_eq!(ratio.n, 3);
     assert!((ratio.interval.unwrap().1.ln() + 0.1 - half).abs() < 1e-4);
@@ -282,9 +286,12 @@ fn starts_that_differ_take_more_starts_and_not_more_time() {
     let run = run(&[of(-0.14), of(-0.02)]);
     let analysis = Analysis::of(&run, 0.05);
     let cell = &analysis.steps[0].cells[1];
-    assert_eq!(cell.verdict, Some(Verdict::Unclear));
+    assert_eq!(cell.verdict(), Some(Verdict::Unclear));
     let settle = cell.settle().unwrap();
-    assert!(settle.seconds().is_none() && settle.words().contains("starts of the servers"));
+    assert!(
+        settle.seconds().is_none()
+            && rqps_report::settle::words(&settle).contains("starts of the servers")
+    );
     let words: Vec<String> = full(&analysis).split_whitespace().map(str::to_owned).collect();
     assert!(words.join(" ").contains("starts of the servers would probably settle it"));
 }
@@ -304,7 +311,7 @@ fn filling_tables_is_no_part_of_what_was_tried() {
     let run = run(&[of(-0.1), of(-0.1), of(-0.11)]);
     let analysis = Analysis::of(&run, 0.05);
     assert_eq!(analysis.n_tests(), 1);
-    let rqps = analysis.steps[0].cells[1].rqps.unwrap();
+    let rqps = analysis.steps[0].cells[1].rqps().unwrap();
     assert!(rqps.n == 3 && rqps.interval.is_some(), "{rqps:?}");
 }
 

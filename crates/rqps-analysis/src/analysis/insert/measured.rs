@@ -1,17 +1,27 @@
 //! What is said of a cell of the Insert Benchmark that has its figure.
 
 use rqps_model::run::SystemStep;
-use rqps_model::{Role, RunStep, Slice, Stated, StepKind, Usage};
+use rqps_model::{Estimate, Role, RunStep, Slice, Stated, StepKind, Usage};
 
 use super::field::{FIELD_METRICS, FieldMetrics};
-use super::{Flow, InsertCell, Level, Sla, flow};
-use crate::analysis::{Cell, memory};
+use super::{Flow, InsertCell, Sla, flow};
+use crate::analysis::memory;
+use crate::analysis::totals::Totals;
+use crate::response::ResponseTimes;
 
 const MB: f64 = 1_048_576.0;
 const GB: f64 = 1_073_741_824.0;
 
+/// What its cell has whatever the suite.
+#[derive(Clone, Copy)]
+pub(in crate::analysis) struct Beside<'c> {
+    pub(in crate::analysis) figure: Option<Estimate>,
+    pub(in crate::analysis) totals: Totals,
+    pub(in crate::analysis) response: Option<&'c ResponseTimes>,
+}
+
 /// What is said of a cell that has its figure.
-pub(in crate::analysis) fn of(step: &RunStep, system: &SystemStep, cell: &Cell) -> InsertCell {
+pub(in crate::analysis) fn of(step: &RunStep, system: &SystemStep, cell: Beside<'_>) -> InsertCell {
     let mut flows = flow::flows(step, system);
     // One thing has one figure.
     for own in flows.iter_mut().filter(|flow| flow.is_own) {
@@ -20,11 +30,11 @@ pub(in crate::analysis) fn of(step: &RunStep, system: &SystemStep, cell: &Cell) 
     let sla = flows.iter().find(|f| f.role == Role::Insert).and_then(Sla::of);
     let field = metrics(step, system, cell, &flows);
     let is_stated = system.slices.iter().any(|slice| slice.stated.is_some());
-    InsertCell { flows, sla, field, field_relative: None, level: Level::Middle, is_stated }
+    InsertCell { flows, sla, field, is_stated }
 }
 
 /// The metrics of a cell that has its figure; of an imported one as its file states them.
-fn metrics(step: &RunStep, system: &SystemStep, cell: &Cell, flows: &[Flow]) -> FieldMetrics {
+fn metrics(step: &RunStep, system: &SystemStep, cell: Beside<'_>, flows: &[Flow]) -> FieldMetrics {
     if let [Slice { stated: Some(stated), .. }] = system.slices.as_slice() {
         return of_stated(stated);
     }
@@ -44,11 +54,11 @@ fn metrics(step: &RunStep, system: &SystemStep, cell: &Cell, flows: &[Flow]) -> 
     let seconds = used.wall_ns as f64 / 1e9;
     let [per_s, per_op, per_row] = [seconds, cell.totals.n_operations as f64, n_inserts as f64]
         .map(|by| move |total: Option<f64>| total.filter(|_| by > 0.0).map(|total| total / by));
-    let Totals { reads, read_bytes, writes, write_bytes, switches, cpu_ns } = totals(&used);
+    let Used { reads, read_bytes, writes, write_bytes, switches, cpu_ns } = totals(&used);
     let gb = |bytes: Option<u64>| bytes.map(|b| b as f64 / GB);
     let cpus = f64::from(used.host.n_cpus.max(1));
     let kb = |bytes: Option<f64>| bytes.map(|b| b / 1024.0);
-    let slowest = own.and_then(|f| f.response.as_ref()).or(cell.response.as_ref());
+    let slowest = own.and_then(|f| f.response.as_ref()).or(cell.response);
     let [p50, p99] = [0.50, 0.99].map(|share| own.and_then(|f| reached(&f.seconds, share)));
     FieldMetrics {
         values: [
@@ -66,8 +76,8 @@ fn metrics(step: &RunStep, system: &SystemStep, cell: &Cell, flows: &[Flow]) -> 
             per_s(cpu_ns).map(|ns| ns / 1e9 / cpus * 100.0),
             per_op(switches),
             per_op(cpu_ns).map(|ns| ns / 1e3),
-            gb(cell.sizes.database_bytes),
-            gb(cell.sizes.data_dir_bytes),
+            gb(system.sizes.database_bytes),
+            gb(system.sizes.data_dir_bytes),
             gb(memory::last_reading(&system.slices)),
             slowest.map(|r| r.max_ns as f64 / 1e9),
             p50,
@@ -81,7 +91,7 @@ fn of_stated(stated: &Stated) -> FieldMetrics {
 }
 
 /// What the whole step used.
-struct Totals {
+struct Used {
     reads: Option<f64>,
     read_bytes: Option<f64>,
     writes: Option<f64>,
@@ -90,10 +100,10 @@ struct Totals {
     cpu_ns: Option<f64>,
 }
 
-fn totals(used: &Usage) -> Totals {
+fn totals(used: &Usage) -> Used {
     let storage = used.storage;
     let host = &used.host;
-    Totals {
+    Used {
         reads: storage.map(|s| s.reads as f64),
         read_bytes: storage.map(|s| s.read_bytes as f64),
         writes: storage.map(|s| s.writes as f64),

@@ -1,0 +1,180 @@
+//! The verdict on a candidate in sentences.
+
+use rqps_analysis::headline::{Counts, Lack, Unclear, cpu_behind};
+use rqps_analysis::{Analysis, Headline, StepAnalysis};
+use rqps_text::number::{self, count, plain_ratio, ratio_with_interval};
+use rqps_text::words::{list, list_in_short};
+
+use crate::settle;
+
+/// Stands beside every verdict on a candidate that was measured in another run than the base.
+const OVER_RUNS: &str = "Over runs: what the host did between them is in these ratios.";
+
+/// The verdict in one sentence.
+#[must_use]
+pub fn sentence(analysis: &Analysis<'_>, headline: &Headline) -> String {
+    let counts = headline.counts;
+    let (name, base) = (&analysis.names[headline.system_idx], &analysis.names[analysis.base]);
+    let steps = count(counts.total(), "step");
+    let bound = number::exact_percent(analysis.bound);
+    match (counts.measured(), counts.slower, counts.faster) {
+        (0, ..) if counts.rate_held > 0 => {
+            format!("{name} held the set rate as {base} did: compare their response times and CPU.")
+        }
+        (0, ..) if counts.imported > 0 => {
+            format!("{name} against {base}: imported figures, without a verdict.")
+        }
+        (0, ..) => format!("{name} could not be compared with {base} on any step."),
+        (_, 0, 0) if counts.unclear == 0 => {
+            let of = if counts.total() == 1 {
+                "its only step".to_owned()
+            } else if counts.same == counts.total() {
+                format!("all {steps}")
+            } else {
+                format!("{} of {steps}", counts.same)
+            };
+            format!("{name} is as fast as {base} on {of}, within {bound}.")
+        }
+        (_, 0, 0) if counts.same == 0 => {
+            let of = if counts.total() == 1 {
+                "its only step".to_owned()
+            } else {
+                format!("any of {steps}")
+            };
+            format!("{name} against {base}: no verdict on {of}.")
+        }
+        (_, 0, 0) => format!(
+            "{name} is neither slower nor faster than {base} by {bound} on any step that this \
+             run settles ({} of {steps}).",
+            counts.same
+        ),
+        (_, slower, 0) => format!("{name} is slower than {base} on {slower} of {steps}."),
+        (_, 0, faster) => format!("{name} is faster than {base} on {faster} of {steps}."),
+        (_, slower, faster) => {
+            format!("{name} is slower than {base} on {slower} and faster on {faster} of {steps}.")
+        }
+    }
+}
+
+/// Median, largest loss and gain, causes, what is unclear or missing; a sentence each.
+#[must_use]
+pub fn details(analysis: &Analysis<'_>, headline: &Headline) -> Vec<String> {
+    let mut out = Vec::new();
+    out.extend(over_runs(headline));
+    out.extend(headline.median.map(|median| format!("Median rQPS {}.", plain_ratio(median))));
+    out.extend(range(analysis, headline));
+    for (idx, what) in [(headline.worst_idx, "loss"), (headline.best_idx, "gain")] {
+        if let Some(text) = idx.and_then(|idx| extreme(&analysis.steps[idx], headline.system_idx)) {
+            out.push(format!("Largest {what}: {text}."));
+        }
+    }
+    out.extend(causes(headline));
+    out.extend(others(headline.counts));
+    out.extend(unclear(analysis, headline));
+    out
+}
+
+/// Those of the details that have no place in a table or chart.
+#[must_use]
+pub fn remarks(analysis: &Analysis<'_>, headline: &Headline) -> Vec<String> {
+    let first = over_runs(headline).into_iter().chain(range(analysis, headline));
+    first.chain(causes(headline)).chain(unclear(analysis, headline)).collect()
+}
+
+fn over_runs(headline: &Headline) -> Option<String> {
+    headline.is_over_runs.then(|| OVER_RUNS.to_owned())
+}
+
+/// The lowest and highest rQPS of imported figures, of which none has a verdict.
+fn range(analysis: &Analysis<'_>, headline: &Headline) -> Option<String> {
+    let range = headline.range.filter(|_| headline.counts.imported > 0)?;
+    let told = |step_idx: usize| {
+        let step = analysis.steps.get(step_idx)?;
+        let ratio = step.cells.get(headline.system_idx)?.rqps()?;
+        Some(format!("{} ({})", plain_ratio(ratio.point), step.title))
+    };
+    let (lowest, highest) = (told(range.lowest_idx)?, told(range.highest_idx)?);
+    Some(format!("rQPS from {lowest} to {highest}."))
+}
+
+fn causes(headline: &Headline) -> impl Iterator<Item = String> {
+    headline.causes.iter().map(|sentence| format!("Cause: {sentence}"))
+}
+
+/// How many steps came out in other ways than slower or faster.
+fn others(counts: Counts) -> Option<String> {
+    let others: Vec<String> = [
+        (counts.same, "the same"),
+        (counts.unclear, "unclear"),
+        (counts.sla_failed, "without a verdict as the SLA failed"),
+        (counts.check_failed, "without a verdict as a check failed"),
+        (counts.rate_held, "without a verdict as the rate was set and held"),
+        (counts.imported, "imported"),
+        (counts.failed, "failed"),
+        (counts.missing, "not measured"),
+    ]
+    .iter()
+    .filter(|(n, _)| *n > 0 && *n < counts.total())
+    .map(|(n, what)| format!("{n} {what}"))
+    .collect();
+    let told = || format!("{} of {}.", list(&others), count(counts.total(), "step"));
+    (!others.is_empty()).then(told)
+}
+
+/// `point-query 0.62 [0.60, 0.64], server CPU per query 1.53x [1.50, 1.56]`.
+fn extreme(step: &StepAnalysis<'_>, system_idx: usize) -> Option<String> {
+    let cell = step.cells.get(system_idx)?;
+    let mut text = format!("{} {}", step.title, ratio_with_interval(&cell.rqps()?));
+    if let Some(cpu) = cpu_behind(cell) {
+        let operation = step.step.info.figure.operation();
+        text.push_str(&format!(", server CPU per {operation} {}x", number::ratio(&cpu)));
+        if let Some(ends) = number::interval(&cpu) {
+            text.push_str(&format!(" {ends}"));
+        }
+    }
+    Some(text)
+}
+
+/// Why steps are unclear, and what would settle it; which steps, where there is more than one reason.
+fn unclear(analysis: &Analysis<'_>, headline: &Headline) -> Vec<String> {
+    let is_only = headline.unclear.len() == 1;
+    let sentence = |of: &Unclear| {
+        let titles = of.step_idxs.iter().filter_map(|&idx| analysis.steps.get(idx));
+        let titles: Vec<String> = titles.map(|step| step.title.clone()).collect();
+        let lead = match is_only && of.lack != Lack::Alone {
+            true => "Unclear".to_owned(),
+            false => format!("Unclear on {}", list_in_short(&titles)),
+        };
+        format!("{lead}: {}", because(analysis, of))
+    };
+    headline.unclear.iter().map(sentence).collect()
+}
+
+/// What steps lack for a verdict.
+fn because(analysis: &Analysis<'_>, of: &Unclear) -> String {
+    let wide = "the interval is too wide for a verdict";
+    let amounts = || settle::amounts(&of.settles);
+    match of.lack {
+        Lack::Creation => "indexes are created once, and one slice has no interval.".to_owned(),
+        Lack::Block => {
+            "a single block has no interval; the work is fixed, so that only more starts have more."
+                .to_owned()
+        }
+        Lack::Slice => "a single slice has no interval; more slices would settle it.".to_owned(),
+        Lack::Starts => {
+            format!("{wide}; more starts of the servers would probably settle it{}.", amounts())
+        }
+        Lack::Time => {
+            let is_interleaved = analysis.schedule().is_interleaved();
+            let what = if is_interleaved { "measuring longer" } else { "more or longer slices" };
+            format!("{wide}; {what} would probably settle it{}.", amounts())
+        }
+        Lack::Restarts => {
+            format!("{wide}; the work is fixed, so that only more starts measure more of it.")
+        }
+        Lack::Alone => format!(
+            "slower or faster if nothing else had been tried; among {} ratios it may be chance.",
+            analysis.n_tests()
+        ),
+    }
+}
