@@ -28,7 +28,7 @@ pub(crate) fn proc(text: &str) {
     let _ = process_text::parse_process_io(text);
     let _ = process_text::parse_children(text, |_| {});
     let _ = stat_text::parse_host_stat(text);
-    let _ = storage_text::parse_diskstats(text, (8, 0));
+    let _ = storage_text::parse_diskstats(text, storage_text::DeviceId { major: 8, minor: 0 });
     let _ = (wait_text::parse_schedstat(text), wait_text::parse_pressure(text));
 }
 

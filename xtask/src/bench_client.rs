@@ -1,9 +1,9 @@
-//! Client CPU per query: sysbench, rqps and a minimal loop in turn against the same fetched server.
+//! Client CPU per query: sysbench, rqps and a minimal loop, interleaved on the same fetched server.
 //!
 //! User and system time are the kernel's own account of the client process (sysbench as a child,
 //! the others in this process), divided by the queries it made. Client and server share one CPU, as
-//! in paired placement. The three take turns for some rounds; the medians are printed, and ratios
-//! are taken round by round.
+//! in paired placement. A round is one slice of each. The medians are printed, and ratios are taken round
+//! by round.
 
 use std::path::Path;
 use std::process::Command;
@@ -104,9 +104,9 @@ pub(crate) struct Cost {
 /// Options of the task.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Options {
-    /// Length of each turn.
-    pub(crate) turn: Duration,
-    /// Rounds of turns.
+    /// Length of each slice.
+    pub(crate) slice: Duration,
+    /// Rounds, of one slice each.
     pub(crate) rounds: usize,
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn run(root: &Path, options: Options) -> Result<()> {
     ensure!(setup.success(), "sysbench is missing and could not be installed");
     pin_to_one_cpu()?;
     for (dbms, version) in [(Dbms::Mariadb, "10.11.5"), (Dbms::Postgres, "17.4")] {
-        one_server(root, (dbms, version), options)
+        one_server(root, dbms, version, options)
             .with_context(|| format!("measure with {dbms} {version}"))?;
     }
     Ok(())
@@ -134,14 +134,15 @@ pub(crate) fn pin_to_one_cpu() -> Result<()> {
 }
 
 /// A server with an empty database, for the task of this name.
-pub(crate) fn sandbox(root: &Path, server: (Dbms, &str), task: &str) -> Result<Sandbox> {
-    sandbox_with(root, server, task, "")
+pub(crate) fn sandbox(root: &Path, dbms: Dbms, version: &str, task: &str) -> Result<Sandbox> {
+    sandbox_with(root, dbms, version, task, "")
 }
 
 /// The same with more keys of the system.
 pub(crate) fn sandbox_with(
     root: &Path,
-    (dbms, version): (Dbms, &str),
+    dbms: Dbms,
+    version: &str,
     task: &str,
     keys: &str,
 ) -> Result<Sandbox> {
@@ -157,7 +158,7 @@ pub(crate) fn sandbox_with(
         interrupt: Arc::new(AtomicBool::new(false)),
         command_line: ["cargo", "xtask", task].map(str::to_owned).to_vec(),
         rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
-        anew: true,
+        new_run: true,
         allow_settings: false,
         trial: rqps_server::Trial::default(),
         templates: None,
@@ -170,9 +171,8 @@ pub(crate) fn sandbox_with(
     Sandbox::start(&plan, &context, &mut |_| {})
 }
 
-fn one_server(root: &Path, server: (Dbms, &str), options: Options) -> Result<()> {
-    let dbms = server.0;
-    let sandbox = sandbox(root, server, "bench-client")?;
+fn one_server(root: &Path, dbms: Dbms, version: &str, options: Options) -> Result<()> {
+    let sandbox = sandbox(root, dbms, version, "bench-client")?;
     let endpoint = sandbox.endpoint().clone();
     let measured = all_works(Target { dbms, endpoint: &endpoint }, options);
     let name = sandbox.name();
@@ -209,9 +209,9 @@ fn all_works(target: Target<'_>, options: Options) -> Result<Vec<Row>> {
             // A new seed each time: an update that writes what is there already changes no row.
             seed += 2;
             rounds.push([
-                sysbench(target, work, options.turn)?,
-                ours(target, &program, options.turn, seed)?,
-                minimal(target, &program, options.turn, seed + 1)?,
+                sysbench(target, work, options.slice)?,
+                ours(target, &program, options.slice, seed)?,
+                minimal(target, &program, options.slice, seed + 1)?,
             ]);
         }
         rows.push(Row { work, rounds });
@@ -235,7 +235,7 @@ pub(crate) fn fill(target: Target<'_>, args: &SuiteArgs) -> Result<()> {
     Ok(())
 }
 
-fn sysbench(target: Target<'_>, work: &Work, turn: Duration) -> Result<Cost> {
+fn sysbench(target: Target<'_>, work: &Work, slice: Duration) -> Result<Cost> {
     let Target { dbms, endpoint } = target;
     let Address::Unix(socket) = &endpoint.address else { bail!("the sandbox has no socket") };
     let mut command = Command::new("sysbench");
@@ -260,7 +260,7 @@ fn sysbench(target: Target<'_>, work: &Work, turn: Duration) -> Result<Cost> {
     command
         .args(["--tables=1", "--threads=1", "--rand-type=uniform"])
         .arg(format!("--table-size={ROWS}"))
-        .arg(format!("--time={}", turn.as_secs().max(1)))
+        .arg(format!("--time={}", slice.as_secs().max(1)))
         .args(work.options)
         .args([work.script, "run"]);
     let before = getrusage(UsageWho::RUSAGE_CHILDREN)?;
@@ -277,19 +277,19 @@ fn sysbench(target: Target<'_>, work: &Work, turn: Duration) -> Result<Cost> {
     cost(&before, &after, queries, qps)
 }
 
-fn ours(target: Target<'_>, program: &Arc<Program>, turn: Duration, seed: u64) -> Result<Cost> {
+fn ours(target: Target<'_>, program: &Arc<Program>, slice: Duration, seed: u64) -> Result<Cost> {
     let mut connection = target.connect()?;
     let worker = SysbenchWorker::new(Arc::clone(program), &mut connection, 0, seed)?;
     let mut pool =
         ClientPool::of_steps(vec![Member { connection, worker, cpus: Vec::new(), role: 0 }])?;
-    let order = Order { pace: Pace::Closed, stop: Stop::Time(turn), seed };
+    let order = Order { pace: Pace::Closed, stop: Stop::Time(slice), seed };
     let before = getrusage(UsageWho::RUSAGE_SELF)?;
     let tally = pool.run(&order, &mut |_| {}, &mut |_| Control::Go)?;
     let after = getrusage(UsageWho::RUSAGE_SELF)?;
-    cost(&before, &after, tally.n_queries, tally.n_queries as f64 / turn.as_secs_f64())
+    cost(&before, &after, tally.n_queries, tally.n_queries as f64 / slice.as_secs_f64())
 }
 
-fn minimal(target: Target<'_>, program: &Arc<Program>, turn: Duration, seed: u64) -> Result<Cost> {
+fn minimal(target: Target<'_>, program: &Arc<Program>, slice: Duration, seed: u64) -> Result<Cost> {
     let Target { dbms, endpoint } = target;
     let Address::Unix(server) = &endpoint.address else { bail!("the sandbox has no socket") };
     let framing = if dbms == Dbms::Postgres { Framing::Postgres } else { Framing::Mysql };
@@ -309,7 +309,7 @@ fn minimal(target: Target<'_>, program: &Arc<Program>, turn: Duration, seed: u64
     let before = getrusage(UsageWho::RUSAGE_SELF)?;
     let began = Instant::now();
     let mut queries = 0;
-    while began.elapsed() < turn {
+    while began.elapsed() < slice {
         queries += replay.event(framing, &mut buffer)?;
     }
     let after = getrusage(UsageWho::RUSAGE_SELF)?;

@@ -13,7 +13,7 @@ use rqps_load::{ClientPool, Control, Member, Order, Pace, Stop};
 use rqps_model::{Compression, Dbms, Engine};
 use rqps_workload::Size;
 use rqps_workload::insert::{
-    InsertSize, InsertWorker, Inserter, Querier, Queries, Rows, Schema, TableIds,
+    InsertClient, InsertSize, InsertWorker, Inserter, Querier, Queries, Rows, Schema, TableIds,
 };
 
 use crate::bench_client::{Cost, Target, cost, median, pin_to_one_cpu, sandbox};
@@ -38,7 +38,7 @@ pub(crate) fn run(root: &Path, rounds: usize) -> Result<()> {
     pin_to_one_cpu()?;
     let mut too_dear = Vec::new();
     for (dbms, version) in [(Dbms::Mariadb, "10.11.5"), (Dbms::Postgres, "17.4")] {
-        let sandbox = sandbox(root, (dbms, version), "bench-insert")?;
+        let sandbox = sandbox(root, dbms, version, "bench-insert")?;
         let endpoint = sandbox.endpoint().clone();
         let measured = all(Target { dbms, endpoint: &endpoint }, rounds);
         let name = sandbox.name();
@@ -128,9 +128,9 @@ fn insert(
 ) -> Result<Cost> {
     let mut connection = target.connect()?;
     let rows = Rows { ids: Arc::clone(ids), pair: None };
-    let draw = (protocol, 0, seed);
-    let inserter = Inserter::new(&mut connection, (schema, 1), (rows, ROWS), draw)?;
-    run_one(connection, InsertWorker::Insert(inserter), (STATEMENTS, u64::from(ROWS)), seed)
+    let client = InsertClient { protocol, client_idx: 0, seed };
+    let inserter = Inserter::new(&mut connection, schema, 1, rows, ROWS, client)?;
+    run_one(connection, InsertWorker::Insert(inserter), STATEMENTS, u64::from(ROWS), seed)
 }
 
 fn query(
@@ -141,16 +141,17 @@ fn query(
     seed: u64,
 ) -> Result<Cost> {
     let mut connection = target.connect()?;
-    let draw = (Protocol::Prepared, 0, seed);
-    let querier = Querier::new(&mut connection, (schema, 1, kind), Arc::clone(ids), draw)?;
-    run_one(connection, InsertWorker::Query(querier), (QUERIES, 1), seed)
+    let client = InsertClient { protocol: Protocol::Prepared, client_idx: 0, seed };
+    let querier = Querier::new(&mut connection, schema, 1, kind, Arc::clone(ids), client)?;
+    run_one(connection, InsertWorker::Query(querier), QUERIES, 1, seed)
 }
 
 /// One worker for `n` events of so many operations each.
 fn run_one(
     connection: AnyConnection,
     worker: InsertWorker,
-    (n, operations): (u64, u64),
+    n: u64,
+    operations: u64,
     seed: u64,
 ) -> Result<Cost> {
     let mut pool =

@@ -1,7 +1,7 @@
 //! How long the HTML report of a large run takes, from the store to the file, and how large it gets; and how
 //! smoothly it scrolls, filters and sorts in Chromium, where node, that and the packages of `tests/browser` are.
 //!
-//! The run is made up: its figures vary as those of real ones do, and every second of every slice is
+//! The run is made up: its rates vary as those of real ones do, and every second of every slice is
 //! there, so that the page has as much to tell as after two weeks of measuring.
 
 use std::fs;

@@ -3,9 +3,9 @@
 //! User and system time are the kernel's own account of each program as a child, its start included,
 //! divided by the queries that it reports (rows for `bulk_insert`, whose queries hold thousands).
 //! Both run the same file with the same options on the same tables, and must report as many queries
-//! per event. Client and server share one CPU, over a unix socket. The two take turns for some rounds,
-//! the one first in this round second in the next; medians are printed, and ratios are those of the
-//! rounds, with their 95% interval. What is not shown to be below its bound, interval and all, fails.
+//! per event. Client and server share one CPU, over a unix socket. The two are interleaved, and the
+//! order is reversed in each round. Medians are printed, and ratios are those of the rounds, with their
+//! 95% interval. A script whose ratio is not shown to be below its bound, interval and all, fails.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use crate::bench_client::{Cost, cost, median, pin_to_one_cpu, sandbox};
 /// Rows of the table: all in memory everywhere.
 const ROWS: u64 = 100_000;
 
-/// Rounds and seconds of each turn, where none are asked for: for scripts whose user time alone has a bound, as
+/// Rounds and seconds of each slice, where none are asked for: for scripts whose user time alone has a bound, as
 /// the kernel tells user from system time by ticks, and for all others, whose time in all it knows to
 /// the nanosecond. All of it takes twenty minutes on two servers.
 const WITH_USER_BOUND: (usize, u64) = (12, 3);
@@ -36,7 +36,7 @@ struct Work {
     script: &'static str,
     /// Of user time; all scripts but `bulk_insert` are bound to 1 of user and system time together.
     user_bound: Option<f64>,
-    /// Whether its tables are made anew for each turn: it deletes what it needs, or numbers rows from 1.
+    /// Whether each slice gets new tables: it deletes what it needs, or numbers rows from 1.
     fresh: bool,
 }
 
@@ -50,11 +50,11 @@ impl Work {
         self.script == "bulk_insert"
     }
 
-    /// Rounds and the length of a turn.
+    /// Rounds and the length of a slice.
     fn schedule(&self, options: &Options) -> (usize, Duration) {
         let (rounds, seconds) = if self.user_bound.is_some() { WITH_USER_BOUND } else { OTHERS };
-        let turn = options.turn.unwrap_or(Duration::from_secs(seconds));
-        (options.rounds.unwrap_or(rounds), turn)
+        let length = options.slice.unwrap_or(Duration::from_secs(seconds));
+        (options.rounds.unwrap_or(rounds), length)
     }
 }
 
@@ -76,9 +76,9 @@ const WORKS: [Work; 11] = [
 /// Options of the task.
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
-    /// Length of each turn, in place of the usual one.
-    pub(crate) turn: Option<Duration>,
-    /// Rounds of turns, in place of the usual ones; at least two, as there is no interval of one.
+    /// Length of each slice, in place of the usual one.
+    pub(crate) slice: Option<Duration>,
+    /// Rounds, in place of the usual ones; at least two, as there is no interval of one.
     pub(crate) rounds: Option<usize>,
     /// Scripts to run; all when empty.
     pub(crate) only: Vec<String>,
@@ -99,7 +99,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     pin_to_one_cpu()?;
     let mut too_dear = Vec::new();
     for (dbms, version) in &options.servers {
-        let sandbox = sandbox(root, (*dbms, version), "bench-sysbench")?;
+        let sandbox = sandbox(root, *dbms, version, "bench-sysbench")?;
         let server = connection_options(*dbms, sandbox.endpoint())?;
         let measured = all_works(&rqps, &server, options);
         let name = sandbox.name();
@@ -219,13 +219,13 @@ fn all_works(rqps: &Path, server: &[String], options: &Options) -> Result<Vec<Ro
 
 /// All rounds of a script.
 fn measured(call: &Call<'_>, options: &Options) -> Result<Row> {
-    let (n_rounds, turn) = call.work.schedule(options);
+    let (n_rounds, length) = call.work.schedule(options);
     ensure!(n_rounds > 1, "an interval needs two rounds or more");
     let mut rounds = Vec::new();
     for round in 0..n_rounds {
         let ours_first = round % 2 == 1;
-        let first = call.turn(ours_first, turn)?;
-        let second = call.turn(!ours_first, turn)?;
+        let first = call.slice(ours_first, length)?;
+        let second = call.slice(!ours_first, length)?;
         let (theirs, ours) = if ours_first { (second, first) } else { (first, second) };
         let (expected, found) = (theirs.queries_per_event, ours.queries_per_event);
         // Rows that are inserted, and statements that hold thousands of them, end anywhere.
@@ -244,8 +244,8 @@ struct Call<'a> {
     work: &'static Work,
 }
 
-/// What a turn of a program was.
-struct Turn {
+/// What a program did in a slice.
+struct Slice {
     cost: Cost,
     queries_per_event: f64,
 }
@@ -271,14 +271,14 @@ impl Call<'_> {
         self.command(true, &[command.to_owned()]).map(drop)
     }
 
-    /// One turn of one program.
-    fn turn(&self, ours: bool, turn: Duration) -> Result<Turn> {
+    /// One slice of one program.
+    fn slice(&self, ours: bool, length: Duration) -> Result<Slice> {
         if self.work.fresh {
             self.tables("prepare")?;
         }
         let run = [
             "--rand-type=uniform".to_owned(),
-            format!("--time={}", turn.as_secs().max(1)),
+            format!("--time={}", length.as_secs().max(1)),
             "run".to_owned(),
         ];
         let before = getrusage(UsageWho::RUSAGE_CHILDREN)?;
@@ -291,8 +291,8 @@ impl Call<'_> {
         let n = if self.work.is_bulk() { events } else { queries };
         ensure!(number(&text, "ignored errors:")? == 0, "{} had errors:\n{text}", self.work.script);
         ensure!(events > 0, "{} had no event:\n{text}", self.work.script);
-        let cost = cost(&before, &after, n, n as f64 / turn.as_secs_f64())?;
-        Ok(Turn { cost, queries_per_event: queries as f64 / events as f64 })
+        let cost = cost(&before, &after, n, n as f64 / length.as_secs_f64())?;
+        Ok(Slice { cost, queries_per_event: queries as f64 / events as f64 })
     }
 }
 

@@ -2,7 +2,7 @@
 //! make of it, as a confusion matrix.
 //!
 //! Runs of rqps's own binary, kept in a results directory: what was measured counts, and the same call
-//! goes on until there are enough trials. Judged is the cause that the report gives, whatever rules and
+//! resumes until there are enough trials. Judged is the cause that the report gives, whatever rules and
 //! evidence it rests on.
 
 mod hog;
@@ -70,7 +70,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
         Some(path) => path.clone(),
         None => build_rqps(root)?,
     };
-    // In turns, so that a change of the host meets all of them.
+    // Trials alternate, so that a change of the host meets all of them.
     for wanted in 1..=options.trials {
         for trial in &trials {
             let there = judged(options, trial)?.len();

@@ -2,7 +2,7 @@
 //! QPS and metrics per operation, cell by cell, on a terminal and in CSV; relative QPS in the tables for a
 //! post (`--format text`), too.
 //!
-//! The author's tables are read here anew, by columns and lines alone, so that a mistake of the importer is
+//! The author's tables are read here again, by columns and lines alone, so that a mistake of the importer is
 //! not made twice.
 
 mod author;

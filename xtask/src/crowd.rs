@@ -52,7 +52,7 @@ pub(crate) fn run(root: &Path, options: Options) -> Result<()> {
     let mut wrong = Vec::new();
     for (dbms, version) in [(Dbms::Mariadb, "10.11.5"), (Dbms::Postgres, "17.4")] {
         let room = format!("options = {{ max_connections = {} }}\n", options.clients + 20);
-        let mut sandbox = sandbox_with(root, (dbms, version), "crowd", &room)?;
+        let mut sandbox = sandbox_with(root, dbms, version, "crowd", &room)?;
         let name = sandbox.name();
         let seen = one(dbms, &mut sandbox, options);
         sandbox.stop()?;

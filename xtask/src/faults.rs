@@ -2,7 +2,7 @@
 //! whether anything was lost, left behind or not told.
 //!
 //! Every trial has a directory of its own below the results directory, which stays when something was
-//! wrong with it. A line per trial is kept, and the same call goes on until there are enough of each.
+//! wrong with it. A line per trial is kept, and the same call resumes until there are enough of each.
 
 mod check;
 mod fault;
@@ -84,19 +84,19 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
         .collect::<Result<Vec<_>>>()?
         .try_into()
         .map_err(|_| anyhow::anyhow!("two schedules have two lengths"))?;
-    // In turns, so that what is broken everywhere is seen early.
+    // Faults alternate, so that what is broken everywhere is seen early.
     for nth in 0..options.trials {
         for &fault in &faults {
             if table::read(&options.results)?.iter().any(|row| row.is_of(fault, nth)) {
                 continue;
             }
             if let Some(reason) = fault.cannot() {
-                eprintln!("faults: {} is left out: {reason}", fault.name());
+                eprintln!("faults: {} is skipped: {reason}", fault.name());
                 continue;
             }
             let mut draws = 0;
             loop {
-                let trial = Trial::drawn(fault, (nth, draws), options, lengths);
+                let trial = Trial::drawn(fault, nth, draws, options, lengths);
                 eprintln!("faults: {trial}");
                 let row = trial.carry_out(&rqps, options)?;
                 eprintln!("faults: {}", row.sentence());

@@ -17,7 +17,7 @@ use rqps_store::{RunSummary, Store};
 use crate::truth::build_rqps;
 
 /// The plans that are measured before the others, in this order: those that a visitor reads first, then one of each
-/// claim that a post has figures of, should time run out.
+/// claim that a post has rates for, should time run out.
 const FIRST: [&str; 12] = [
     "mysql-versions-sysbench",
     "mysql-versions-insert",
@@ -45,7 +45,7 @@ struct Interrupted;
 
 impl fmt::Display for Interrupted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("interrupted; the same command goes on")
+        f.write_str("interrupted; the same command resumes")
     }
 }
 
@@ -54,7 +54,7 @@ impl std::error::Error for Interrupted {}
 /// What to measure.
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
-    /// Names of plans, measured anew; without any, those of which no run is kept.
+    /// Names of plans, measured again; without any, those of which no run is kept.
     pub(crate) names: Vec<String>,
     /// A binary in place of one that is built.
     pub(crate) rqps: Option<PathBuf>,
@@ -204,8 +204,8 @@ impl Finding {
     }
 }
 
-/// Runs a plan, or goes on with an unfinished run of it, and writes the file. A step that failed on a system costs
-/// its figure and not the run: that is kept all the same, and the error is told then.
+/// Runs a plan, or resumes an unfinished run of it, and writes the file. A step that failed on a system costs
+/// its rate and not the run: that is kept all the same, and the error is told then.
 fn measure(finding: &Finding, root: &Path, rqps: &Path, results: &Path) -> Result<()> {
     finding.check_host(results)?;
     // What was typed is kept with the run, and told: nobody else has this directory.

@@ -1,6 +1,6 @@
-//! One server against itself while somebody else takes the CPUs in the middle third of the time: what a
-//! sequential run makes of it, and what one in turns does; and a sequential run that nobody disturbs, which
-//! tells how long the measuring takes.
+//! One server against itself while somebody else takes the CPUs in the middle third of the time, in a
+//! sequential and in an interleaved run. A sequential run that nobody disturbs tells how long the
+//! measuring takes.
 //!
 //! The server is MariaDB, whose starts differ less than one can see here: what starts of PostgreSQL draw would be
 //! in the ratios of every schedule (docs/methodology.md).
@@ -34,7 +34,7 @@ const STEP_S: u64 = 12;
 /// The practical bound of the verdicts.
 const BOUND: f64 = 0.05;
 
-/// Measures in both schedules and prints a table. An error when the run in turns is fooled, or when
+/// Measures in both schedules and prints a table. An error when the interleaved run is fooled, or when
 /// the sequential one is not and so shows nothing.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let rqps = build_rqps(root)?;
@@ -53,7 +53,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         "\nfalse verdicts: sequential and alone {}, sequential {}, interleaved {}",
         fooled[0], fooled[1], fooled[2]
     );
-    ensure!(fooled[2] == 0, "turns were fooled {} times", fooled[2]);
+    ensure!(fooled[2] == 0, "the interleaved run was fooled {} times", fooled[2]);
     ensure!(fooled[1] > fooled[0], "the sequential run was not fooled by the others: repeat it");
     Ok(())
 }

@@ -34,12 +34,12 @@ cargo xtask TASK
   tidy            checks what a machine can check of the house style: crate arrows, file lengths,
                   headers, crates named in ARCHITECTURE.md
   bench-client    client CPU per query of sysbench, rqps and a minimal loop, on MariaDB and PostgreSQL
-                  [--seconds N] length of each turn, 5 when absent; [--rounds N] rounds, 3 when absent
+                  [--seconds N] length of each slice, 5 when absent; [--rounds N] rounds, 3 when absent
   bench-insert    client CPU per inserted row and per query of the Insert Benchmark, on MariaDB and
                   PostgreSQL; [--rounds N] rounds, 3 when absent
   bench-sysbench  client CPU per query of `rqps sysbench` and of the real sysbench on each of its scripts;
                   fails when a ratio is not shown to be below its bound; twenty minutes
-                  [--seconds N] length of each turn, [--rounds N] rounds, in place of the usual ones;
+                  [--seconds N] length of each slice, [--rounds N] rounds, in place of the usual ones;
                   [--only NAME,NAME]; [--rqps PATH] a binary in place of one that is built;
                   [--servers DBMS@VERSION,...], mariadb@10.11.5,postgres@17.4 when absent
   bench-serve     how long the pages of `rqps serve` take with 200 runs; fails when the list takes 100 ms
@@ -50,7 +50,7 @@ cargo xtask TASK
                   system, 30; [--seconds N] of each slice, 60; [--keep FILE] keeps the page
   truth           verdicts where the truth is known: one server five times, 4 starts of 5 s a step; slowed on
                   purpose by 5%, 10 starts of 6 s a step; by 2% and 10%, 10 starts of 4 s a step; two clients, some
-                  three hours in all; goes on from what is there in its results directory, target/truth when absent.
+                  three hours in all; resumes from what is there in its results directory, target/truth when absent.
                   With any of these, one part of another shape:
                   [--pairs N] step pairs of the same server, 200 when absent; [--seconds N] measured
                   on each system and start, 30 when absent; [--starts N] starts of the servers, 1 when absent;
@@ -61,7 +61,7 @@ cargo xtask TASK
                   [--report] measures nothing
   causes          the cause that reports give where it is known: servers slowed by an injected slowdown, a log, a small cache,
                   fsync, TLS, a dropped index, a busy host or client, each against itself; a confusion matrix;
-                  goes on from what is there in its results directory, target/causes when absent
+                  resumes from what is there in its results directory, target/causes when absent
                   [--trials N] of each, 3 when absent; [--seconds N] measured on each system, 24 when absent;
                   [--only NAME,NAME]; [--rqps PATH] a binary in place of one that is built; [--results DIR];
                   [--report] measures nothing
@@ -71,7 +71,7 @@ cargo xtask TASK
                   run and in an interleaved one
   faults          real runs on two small servers that are hit at random moments: SIGINT and SIGKILL to rqps,
                   SIGKILL and SIGSTOP to a server, memory limit hit, disk full, store read-only, port taken, program
-                  replaced, connections refused, a server that hangs (600 s each); after each whether anything was lost or left; goes on from what is there in its results
+                  replaced, connections refused, a server that hangs (600 s each); after each whether anything was lost or left; resumes from what is there in its results
                   directory, target/faults when absent
                   [--trials N] of each, 10 when absent; [--only FAULT,FAULT]; [--seed N], 1 when absent;
                   [--servers DBMS@VERSION,...], mariadb@10.2.11,postgres@11.22 when absent;
@@ -79,7 +79,7 @@ cargo xtask TASK
                   nothing
   findings [NAME...]
                   runs the plans of examples/findings of which no run is kept, or those that are named, and keeps
-                  them as exported runs; some eight hours in all; gets all servers first; goes on where it was
+                  them as exported runs; some eight hours in all; gets all servers first; resumes where it was
                   interrupted
                   [--rqps PATH] a binary in place of one that is built; [--results DIR], target/findings
                   when absent
@@ -99,8 +99,8 @@ cargo xtask TASK
   planted         small faults put into the code one at a time: whether the tests catch each, and which does first.
                   Tests of the packages that should see it run first, those of `make test` where they do not; an error
                   where more than 2 of the list in xtask/planted.toml slip through. Run `make test` once before.
-                  Goes on from what is there in target/planted/results.toml
-                  [--only NAME,NAME] these, anew; [--packages-only] nothing after the packages' tests
+                  Resumes from what is there in target/planted/results.toml
+                  [--only NAME,NAME] these, tried again; [--packages-only] nothing after the packages' tests
   timings         how long `make build`, `make test` and `make test-all` take on a clean clone, and which tests are
                   slow, into the table of CONTRIBUTING.md; some hours, on a host that has nothing else to do
                   [--only build,test,test-all]
@@ -127,7 +127,7 @@ fn bench_sysbench(args: &[String]) -> Result<()> {
     let seconds = number(args, "--seconds", 0)?;
     let rounds = usize::try_from(number(args, "--rounds", 0)?)?;
     let options = bench_sysbench::Options {
-        turn: (seconds > 0).then(|| std::time::Duration::from_secs(seconds)),
+        slice: (seconds > 0).then(|| std::time::Duration::from_secs(seconds)),
         rounds: (rounds > 0).then_some(rounds),
         only: only.split(',').filter(|n| !n.is_empty()).map(str::to_owned).collect(),
         rqps: value(args, "--rqps").map(PathBuf::from),
@@ -168,7 +168,7 @@ fn run(args: &[String]) -> Result<()> {
         }
         Some("bench-client") => {
             let options = bench_client::Options {
-                turn: std::time::Duration::from_secs(number(args, "--seconds", 5)?),
+                slice: std::time::Duration::from_secs(number(args, "--seconds", 5)?),
                 rounds: usize::try_from(number(args, "--rounds", 3)?)?,
             };
             bench_client::run(&root()?, options)

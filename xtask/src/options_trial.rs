@@ -49,7 +49,7 @@ struct Seen {
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let mut harms = Vec::new();
     for (dbms, version) in &options.servers {
-        let trial = Trial::prepare(root, (*dbms, version), options.has_wall)?;
+        let trial = Trial::prepare(root, *dbms, version, options.has_wall)?;
         let names = trial.texts()?;
         let names: Vec<&String> = names
             .iter()
@@ -92,7 +92,7 @@ struct Trial {
 }
 
 impl Trial {
-    fn prepare(root: &Path, (dbms, version): (Dbms, &str), has_wall: bool) -> Result<Self> {
+    fn prepare(root: &Path, dbms: Dbms, version: &str, has_wall: bool) -> Result<Self> {
         let walls = if has_wall { Walls::Any } else { Walls::Nothing };
         let trial = rqps_server::Trial { walls, ..rqps_server::Trial::default() };
         let temp = tempfile::Builder::new().prefix("rqps-options").tempdir_in("/var/tmp")?;

@@ -2,7 +2,7 @@
 //!
 //! The list is `xtask/planted.toml`. The code is a copy of the tracked files below `target/planted`, which has a
 //! build of its own. A bug counts as caught when a test fails that passes without it, or tests do not end.
-//! What was caught stays in `results.toml`, and the same call goes on with the rest.
+//! What was caught stays in `results.toml`, and the same call resumes with the rest.
 
 mod bug;
 mod cargo;
@@ -30,7 +30,7 @@ const ALL_WITHIN: Duration = Duration::from_secs(3 * 3600);
 /// What to try.
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
-    /// The bugs, by name, tried anew; without any, those that no test was seen to catch.
+    /// The bugs, by name, tried again; without any, those that no test was seen to catch.
     pub(crate) only: Vec<String>,
     /// Whether the tests of a bug's packages are all that is run.
     pub(crate) packages_only: bool,

@@ -173,7 +173,7 @@ const MAY_DESTROY: [&str; 6] = [
 ];
 
 /// Accounts of a data directory that is being made, with no server yet to be asked.
-const MAKES_ACCOUNTS: &str = "crates/rqps-server/src/mysql.rs";
+const MAKES_ACCOUNTS: &str = "crates/rqps-server/src/dbms/mysql/process.rs";
 
 fn check_destructive(root: &Path, findings: &mut Vec<String>) -> Result<()> {
     let mut files = Vec::new();
@@ -197,7 +197,7 @@ fn check_destructive(root: &Path, findings: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// The lines of code before a file's tests that hold such a statement, comments left out.
+/// The lines of code before a file's tests that hold such a statement, without comments.
 fn destructive_lines(text: &str) -> Vec<(usize, &'static str)> {
     let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
     let found = |line: &str| {

@@ -7,7 +7,7 @@
 //! of one run share their servers, and so are not independent.
 //!
 //! Runs of rqps's own binary, kept in a results directory: what was measured counts, and the same call
-//! goes on until there are enough step pairs. The rules are those of every run, with a practical bound
+//! resumes until there are enough step pairs. The rules are those of every run, with a practical bound
 //! of 2.5%: with that of 5%, which users get, a slowdown of 5% is found to be large enough in half of the
 //! cases, however well it is measured. What is slower or faster beyond chance, be it by less than the bound,
 //! is counted as well: it is all that a slowdown of 2% can be.
@@ -111,7 +111,7 @@ impl Options {
         )
     }
 
-    fn plan(&self, (dbms, version): (&str, &str)) -> String {
+    fn plan(&self, dbms: &str, version: &str) -> String {
         use std::fmt::Write as _;
         let mut text = format!("name = \"{}\"\nbase = \"base\"\n", self.name(dbms));
         let mut system = |label: &str, injected_slowdown: f64| {
@@ -173,7 +173,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
         Some(path) => path.clone(),
         None => build_rqps(root)?,
     };
-    // In turns, so that a change of the host meets both servers.
+    // Servers alternate, so that a change of the host meets both.
     let per_server = options.pairs.div_ceil(SERVERS.len());
     loop {
         let mut is_done = true;
@@ -186,7 +186,8 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
             let (n, name) = (there.n_pairs(), options.name(server.0));
             eprintln!("truth: {name}: {n} of {per_server} step pairs");
             let plan = options.results.join(format!("{name}.toml"));
-            std::fs::write(&plan, options.plan(server)).context("write the plan")?;
+            let (dbms, version) = server;
+            std::fs::write(&plan, options.plan(dbms, version)).context("write the plan")?;
             let measured = Command::new(&rqps)
                 .args(["run", "--no-html", "--results"])
                 .args([&options.results, &plan])

@@ -1,4 +1,4 @@
-//! What has to be said of builds before their figures are compared: debugging, assertions,
+//! What has to be said of builds before their QPS are compared: debugging, assertions,
 //! optimisation, more than one source.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -159,7 +159,7 @@ fn compared(systems: &[RunSystem]) -> Vec<String> {
 /// Systems of one family that come from several builds, with what is known of each.
 fn sources(systems: &[RunSystem]) -> Vec<String> {
     let mut out = Vec::new();
-    for dbms in [Dbms::Mysql, Dbms::Mariadb, Dbms::Postgres] {
+    for dbms in Dbms::ALL {
         let mut builds: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
         for system in systems.iter().filter(|s| s.spec.dbms == dbms) {
             let Some(source) = fact_of(system, "source") else { continue };

@@ -1,7 +1,7 @@
 //! Differences that no single setting of a server tells: what a commit waits for in two families,
 //! compression, allocator, limits, which statements are logged.
 
-use rqps_model::{Dbms, Engine, RunSystem, WALL};
+use rqps_model::{Dbms, Engine, Family, RunSystem, WALL};
 
 use super::weight::is_across;
 use super::{Choice, Explained, Severity, Shown, value};
@@ -113,7 +113,7 @@ pub fn is_told(name: &str) -> bool {
     [WALL, "config", "malloc"].contains(&name)
 }
 
-/// The facts that differ; those that weigh nothing are left out.
+/// The facts that differ; those that weigh nothing are excluded.
 pub(super) fn differences(systems: &[RunSystem]) -> Vec<Explained> {
     FACTS.iter().filter_map(|fact| difference(fact, systems)).collect()
 }
@@ -149,12 +149,12 @@ fn difference(fact: &Fact, systems: &[RunSystem]) -> Option<Explained> {
 fn commit(system: &RunSystem) -> Option<String> {
     let setting = |name: &str| system.settings.get(name).map(String::as_str);
     let is_on = |name: &str| setting(name).and_then(value::switch).unwrap_or(false);
-    let waits = match system.spec.dbms {
-        Dbms::Postgres => {
+    let waits = match system.spec.dbms.family() {
+        Family::Postgres => {
             let waits = !setting("synchronous_commit")?.eq_ignore_ascii_case("off");
             is_on("fsync") && waits
         }
-        Dbms::Mysql | Dbms::Mariadb => {
+        Family::Mysql => {
             let is_rocksdb = system.spec.engine == Engine::Rocksdb;
             let (log, never) = if is_rocksdb {
                 ("rocksdb_flush_log_at_trx_commit", is_on("rocksdb_write_disable_wal"))
@@ -171,7 +171,7 @@ fn commit(system: &RunSystem) -> Option<String> {
             };
             syncs && !never || is_on("log_bin") && setting("sync_binlog") == Some("1")
         }
-        Dbms::Null => return None,
+        Family::Null => return None,
     };
     Some(if waits { "waits for the disk" } else { "does not wait for the disk" }.to_owned())
 }
@@ -186,8 +186,8 @@ fn statements_logged(system: &RunSystem) -> Option<String> {
         let text = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         text.trim().parse::<f64>().unwrap_or(absent)
     };
-    let word = match system.spec.dbms {
-        Dbms::Mysql | Dbms::Mariadb => {
+    let word = match system.spec.dbms.family() {
+        Family::Mysql => {
             let slow = ["slow_query_log", "log_slow_query"];
             if setting("general_log").is_none() && slow.iter().all(|name| setting(name).is_none()) {
                 return None;
@@ -208,7 +208,7 @@ fn statements_logged(system: &RunSystem) -> Option<String> {
                 "none"
             }
         }
-        Dbms::Postgres => {
+        Family::Postgres => {
             let names = ["log_statement", "log_duration", "log_min_duration_statement"];
             if names.iter().all(|name| setting(name).is_none()) {
                 return None;
@@ -235,7 +235,7 @@ fn statements_logged(system: &RunSystem) -> Option<String> {
                 "none"
             }
         }
-        Dbms::Null => return None,
+        Family::Null => return None,
     };
     Some(word.to_owned())
 }

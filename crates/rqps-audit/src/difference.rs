@@ -51,7 +51,7 @@ pub struct Differences {
     pub settings: Vec<Difference>,
     /// Settings that some systems do not have.
     pub partial: Vec<Difference>,
-    /// Settings left out because they only say where an instance lives or what it is, or belong to
+    /// Settings excluded because they only say where an instance lives or what it is, or belong to
     /// parts that no benchmark uses.
     pub n_left_out: usize,
 }

@@ -1,8 +1,8 @@
-//! Something of the systems that has to be known before their figures are compared.
+//! Something of the systems that has to be known before their QPS are compared.
 
 use super::Severity;
 
-/// Something of the systems that has to be known before their figures are compared.
+/// Something of the systems that has to be known before their QPS are compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// How much it weighs.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use rqps_model::Dbms;
+use rqps_model::{Dbms, Family};
 use serde::Deserialize;
 
 use super::Severity;
@@ -154,15 +154,15 @@ impl List {
     /// The setting that a name of a family is; a name written in full comes before a pattern.
     pub(crate) fn find(&self, dbms: Dbms, name: &str) -> Option<Found<'_>> {
         let names = self.names.get_or_init(|| {
-            [Dbms::Mysql, Dbms::Postgres].map(|dbms| {
-                let lines = self.known.iter().map(|known| known.of_family(dbms).to_vec());
+            [Family::Mysql, Family::Postgres].map(|family| {
+                let lines = self.known.iter().map(|known| known.of_family(family).to_vec());
                 Names::of(lines.enumerate())
             })
         });
-        let names = match dbms {
-            Dbms::Mysql | Dbms::Mariadb => &names[0],
-            Dbms::Postgres => &names[1],
-            Dbms::Null => return None,
+        let names = match dbms.family() {
+            Family::Mysql => &names[0],
+            Family::Postgres => &names[1],
+            Family::Null => return None,
         };
         let (at, place, is_whole) = names.find(name)?;
         let own = if is_whole { String::new() } else { name.to_owned() };
@@ -171,17 +171,17 @@ impl List {
 }
 
 impl Known {
-    fn of_family(&self, dbms: Dbms) -> &[String] {
-        match dbms {
-            Dbms::Mysql | Dbms::Mariadb => &self.mysql,
-            Dbms::Postgres => &self.postgres,
-            Dbms::Null => &[],
+    fn of_family(&self, family: Family) -> &[String] {
+        match family {
+            Family::Mysql => &self.mysql,
+            Family::Postgres => &self.postgres,
+            Family::Null => &[],
         }
     }
 
     /// Whether a family can have the setting at all.
     pub(crate) fn is_of(&self, dbms: Dbms) -> bool {
-        !self.of_family(dbms).is_empty()
+        !self.of_family(dbms.family()).is_empty()
     }
 }
 

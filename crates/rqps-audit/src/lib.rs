@@ -104,7 +104,7 @@ impl Choice {
 pub struct Audit {
     /// Facts of the sessions, the heaviest first: the systems may not have done the same work.
     pub session: Vec<Explained>,
-    /// Known settings that can move a figure, the heaviest first, of these those that nobody wanted.
+    /// Known settings that can change QPS, the heaviest first, of these those that nobody wanted.
     pub settings: Vec<Explained>,
     /// Known differences that move nothing, or less than anybody would see.
     pub harmless: Vec<Explained>,

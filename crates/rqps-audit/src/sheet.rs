@@ -25,7 +25,7 @@ const VALUE_COLUMNS: usize = 48;
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// What can move a figure.
+    /// What can change QPS.
     Short,
     /// Every setting that differs, or that is not a default.
     All,

@@ -8,7 +8,7 @@ use super::{Severity, Shown};
 
 /// Whether a server and another are of two families, whose settings and habits differ by themselves.
 pub(super) fn is_across(a: Dbms, b: Dbms) -> bool {
-    a != b && !(a.is_mysql_family() && b.is_mysql_family())
+    a.family() != b.family()
 }
 
 /// What one system has of a setting.

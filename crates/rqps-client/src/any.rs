@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rqps_model::Dbms;
+use rqps_model::{Dbms, Family};
 
 use crate::{
     Breaker, Connect as _, Connection, Endpoint, Error, MysqlConnection, NullConnection, Outcome,
@@ -26,10 +26,10 @@ impl AnyConnection {
     /// # Errors
     /// As [`crate::Connect::connect`].
     pub fn open(dbms: Dbms, endpoint: &Endpoint) -> Result<Self, Error> {
-        match dbms {
-            Dbms::Mysql | Dbms::Mariadb => MysqlConnection::connect(endpoint).map(Self::Mysql),
-            Dbms::Postgres => PostgresConnection::connect(endpoint).map(Self::Postgres),
-            Dbms::Null => NullConnection::connect(endpoint).map(Self::Null),
+        match dbms.family() {
+            Family::Mysql => MysqlConnection::connect(endpoint).map(Self::Mysql),
+            Family::Postgres => PostgresConnection::connect(endpoint).map(Self::Postgres),
+            Family::Null => NullConnection::connect(endpoint).map(Self::Null),
         }
     }
 

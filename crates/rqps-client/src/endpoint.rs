@@ -101,9 +101,8 @@ pub struct Endpoint {
     pub server_public_key: Option<PathBuf>,
     /// Database to use; empty for the server's default.
     pub database: String,
-    /// PostgreSQL's schema of every session: its `search_path` is this schema alone. `pg_catalog` is searched
-    /// first all the same, and nothing is made there. `None` leaves the path to the server. MySQL's schemas are its databases.
-    pub schema: Option<String>,
+    /// A statement that every session of PostgreSQL's protocol begins with, such as one that sets its schema.
+    pub on_login: Option<String>,
     /// What the session begins with.
     pub startup: Startup,
     /// Longest time for connecting and authenticating together.

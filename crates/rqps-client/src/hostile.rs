@@ -80,7 +80,7 @@ fn server(let_in: Option<&'static dyn Welcome>, does: Does) -> (Endpoint, JoinHa
         password: Password(String::new()),
         server_public_key: None,
         database: String::new(),
-        schema: None,
+        on_login: None,
         startup: crate::Startup::default(),
         connect_timeout: if let_in.is_some() { Duration::from_secs(60) } else { LIMIT },
     };

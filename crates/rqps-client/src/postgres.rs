@@ -33,7 +33,7 @@ const EXECUTING_TEXT: &str = "executing SQL text";
 pub struct PostgresConnection {
     channel: Channel,
     statements: Vec<Place>,
-    /// Messages that are made anew for each execution.
+    /// Messages that are made for each execution.
     scratch: Vec<u8>,
     /// Statements that were sent ahead and are not answered.
     n_due: usize,
@@ -79,10 +79,7 @@ impl Connect for PostgresConnection {
             session,
             cursor: RowCursor::default(),
         };
-        if let Some(schema) = &endpoint.schema {
-            // By a statement: pgbouncer refuses a login with the parameter `options`.
-            let schema = schema.replace('"', "\"\"");
-            let sql = format!("SET search_path TO \"{schema}\"");
+        if let Some(sql) = &endpoint.on_login {
             connection.set_timeout(Some(endpoint.connect_timeout))?;
             connection.execute_text(sql.as_bytes())?;
             connection.set_timeout(None)?;

@@ -12,7 +12,7 @@ pub trait ScriptConnection: Connection {
     /// When the server refuses the statement already; PostgreSQL waits for the declaration.
     fn open_statement(&mut self, sql: &str) -> Result<StatementId, Error>;
 
-    /// Declares a statement's parameters, for the first time or anew.
+    /// Declares a statement's parameters, the first time or once more.
     ///
     /// # Errors
     /// When there are more or fewer than it has, or the server refuses it.

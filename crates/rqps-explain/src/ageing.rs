@@ -2,8 +2,8 @@
 //! itself and apart from how systems differ.
 //!
 //! A step and its twin, whose name ends in `.pre`, were measured at two times. What the host did
-//! between them is in the ratio of one system; in the ratio of two systems' ratios, which were measured
-//! in turns both times, it cancels.
+//! between them is in the ratio of one system. It cancels in the ratio of two systems' ratios where the
+//! systems were interleaved both times.
 
 use rqps_model::{Estimate, Slice};
 use rqps_stats::paired::log_ratios;
@@ -24,14 +24,14 @@ pub fn after_of(name: &str) -> Option<String> {
 /// One step and its twin.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ageing {
-    /// Figure after / figure before, of one system: below 1 it has aged.
+    /// Rate after / rate before, of one system: below 1 it has aged.
     pub ratio: Estimate,
     /// That of this system / that of the base: below 1 it has aged more. Absent for the base.
     pub relative: Option<Estimate>,
 }
 
-/// Figures of one step on one system, by the start of the servers.
-type Figures = Vec<(u32, Vec<f64>)>;
+/// Rates of one step on one system, by the start of the servers.
+type Rates = Vec<(u32, Vec<f64>)>;
 
 /// Slices of one step on one system before and after.
 #[derive(Debug, Clone, Copy)]
@@ -46,22 +46,22 @@ impl Ageing {
     /// Of a system and, for a candidate, of the base; `is_interleaved` where both were measured so.
     #[must_use]
     pub fn of(own: Twins<'_>, base: Option<Twins<'_>>, is_interleaved: bool) -> Option<Self> {
-        let (before, after) = (figures(own.before), figures(own.after));
+        let (before, after) = (rates(own.before), rates(own.after));
         let ratio = ratio_over_starts(&before, &after)?;
         let relative = base.and_then(|base| relative(own, base, is_interleaved));
         Some(Self { ratio, relative })
     }
 }
 
-fn figures(slices: &[Slice]) -> Figures {
+fn rates(slices: &[Slice]) -> Rates {
     slices
         .chunk_by(|a, b| a.start == b.start)
         .map(|of_start| (of_start[0].start, of_start.iter().map(Slice::figure).collect()))
         .collect()
 }
 
-/// The figures before and after of the starts that both have: what one start drew is no other's.
-fn common<'f>(before: &'f Figures, after: &'f Figures) -> Vec<(&'f [f64], &'f [f64])> {
+/// The rates before and after of the starts that both have: what one start drew is no other's.
+fn common<'f>(before: &'f Rates, after: &'f Rates) -> Vec<(&'f [f64], &'f [f64])> {
     let of_start = |(start, b): &'f (u32, Vec<f64>)| {
         let (_, a) = after.iter().find(|(known, _)| known == start)?;
         Some((b.as_slice(), a.as_slice()))
@@ -71,8 +71,8 @@ fn common<'f>(before: &'f Figures, after: &'f Figures) -> Vec<(&'f [f64], &'f [f
 
 /// The ratio that `of_start` finds in one start of the servers; over several of them the mean of their ratios.
 fn over_starts(
-    before: &Figures,
-    after: &Figures,
+    before: &Rates,
+    after: &Rates,
     of_start: impl Fn(&[f64], &[f64]) -> Option<Estimate>,
 ) -> Option<Estimate> {
     let pairs = common(before, after);
@@ -86,25 +86,25 @@ fn over_starts(
 }
 
 /// After / before, two samples.
-fn ratio_over_starts(before: &Figures, after: &Figures) -> Option<Estimate> {
+fn ratio_over_starts(before: &Rates, after: &Rates) -> Option<Estimate> {
     over_starts(before, after, |b, a| ratio_test(b, a).map(|tested| tested.estimate))
 }
 
-/// The ratio of ageings. In turns it is that of the blocks' rQPS after and before.
+/// The ratio of ageings. For interleaved systems it is the ratio of the blocks' rQPS after and before.
 fn relative(own: Twins<'_>, base: Twins<'_>, is_interleaved: bool) -> Option<Estimate> {
     let before = logs_of_partners(own.before, base.before);
     let after = logs_of_partners(own.after, base.after);
     if let (true, Some(before), Some(after)) = (is_interleaved, before, after) {
         return over_starts(&before, &after, |b, a| difference::of_two(b, a).map(exp));
     }
-    let own = ratio_over_starts(&figures(own.before), &figures(own.after))?;
-    let base = ratio_over_starts(&figures(base.before), &figures(base.after))?;
+    let own = ratio_over_starts(&rates(own.before), &rates(own.after))?;
+    let base = ratio_over_starts(&rates(base.before), &rates(base.after))?;
     Some(quotient(&own, &base))
 }
 
-/// Per start of the servers the log ratios of blocks that were measured in turns: those with one index
-/// that began at one moment. A block whose partner is missing says nothing.
-fn logs_of_partners(own: &[Slice], base: &[Slice]) -> Option<Figures> {
+/// Per start of the servers the log ratios of interleaved blocks: those with one index that began at one
+/// moment. A block whose partner is missing says nothing.
+fn logs_of_partners(own: &[Slice], base: &[Slice]) -> Option<Rates> {
     let of_start = |own: &[Slice]| -> Option<(u32, Vec<f64>)> {
         let start = own[0].start;
         let block = |s: &Slice| (s.start, s.idx, s.start_unix_ms);
@@ -114,7 +114,7 @@ fn logs_of_partners(own: &[Slice], base: &[Slice]) -> Option<Figures> {
         let logs = if base.is_empty() { Some(Vec::new()) } else { log_ratios(&base, &own_figures) };
         logs.map(|logs| (start, logs))
     };
-    let all: Option<Figures> = own.chunk_by(|a, b| a.start == b.start).map(of_start).collect();
+    let all: Option<Rates> = own.chunk_by(|a, b| a.start == b.start).map(of_start).collect();
     all.map(|all| all.into_iter().filter(|(_, logs)| !logs.is_empty()).collect())
 }
 
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn starts_are_compared_with_themselves() {
-        let of = |starts: &[(u32, f64)]| -> Figures {
+        let of = |starts: &[(u32, f64)]| -> Rates {
             starts.iter().map(|&(start, v)| (start, vec![v, v * 1.01])).collect()
         };
         // The step failed on the first start, its twin on the last one.

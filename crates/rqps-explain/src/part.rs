@@ -231,8 +231,8 @@ impl Parts {
         Some(Self { total_us, values_us, kernel_us: per(served) * kernel })
     }
 
-    /// The time per operation as far as the systems can make it differ: in turns others take CPU from both
-    /// sides alike, in proportion to what they use of it, and so that part is left out.
+    /// The time per operation as far as the systems can make it differ. Other processes take CPU from
+    /// interleaved systems alike, in proportion to what these use: that part is excluded.
     #[must_use]
     pub fn own_us(&self, is_interleaved: bool) -> f64 {
         if is_interleaved { self.total_us - self.get(Part::Taken) } else { self.total_us }
@@ -264,7 +264,7 @@ pub fn stalled(slice: &Slice, basis: Basis) -> Option<f64> {
 
 /// CPU of processes that have no part in the run, in user mode, and of the hypervisor over all CPU time
 /// of the host in a slice, from 0 to 1; `None` where the server's processes are not known. What the
-/// kernel does is left out: its threads work for the server as well.
+/// kernel does is excluded: its threads work for the server as well.
 #[must_use]
 pub fn others_in_user_mode(slice: &Slice) -> Option<f64> {
     let (host, server) = (&slice.usage.host, slice.usage.server?);

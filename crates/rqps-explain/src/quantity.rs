@@ -68,17 +68,7 @@ impl Quantity {
     #[must_use]
     pub fn stem(self) -> &'static str {
         match self {
-            Self::Metric(Metric::ServerCpu) => "server_cpu",
-            Self::Metric(Metric::ServerCpuUser) => "server_cpu_user",
-            Self::Metric(Metric::ServerCpuSystem) => "server_cpu_system",
-            Self::Metric(Metric::ClientCpu) => "client_cpu",
-            Self::Metric(Metric::HostCpu) => "host_cpu",
-            Self::Metric(Metric::ContextSwitches) => "context_switches",
-            Self::Metric(Metric::Reads) => "reads",
-            Self::Metric(Metric::ReadKb) => "read",
-            Self::Metric(Metric::WrittenKb) => "written",
-            Self::Metric(Metric::HostCpuShare) => "host_cpu_pct",
-            Self::Metric(Metric::Rate) => "rate",
+            Self::Metric(metric) => metric.stem(),
             Self::Voluntary => "voluntary_switches",
             Self::Involuntary => "involuntary_switches",
             Self::Writes => "writes",
@@ -97,17 +87,7 @@ impl Quantity {
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
-            Self::Metric(Metric::ServerCpu) => "server CPU",
-            Self::Metric(Metric::ServerCpuUser) => "server CPU, user",
-            Self::Metric(Metric::ServerCpuSystem) => "server CPU, kernel",
-            Self::Metric(Metric::ClientCpu) => "client CPU",
-            Self::Metric(Metric::HostCpu) => "host CPU",
-            Self::Metric(Metric::ContextSwitches) => "context switches of the host",
-            Self::Metric(Metric::Reads) => "storage reads",
-            Self::Metric(Metric::ReadKb) => "KB read",
-            Self::Metric(Metric::WrittenKb) => "KB written",
-            Self::Metric(Metric::HostCpuShare) => "host CPU, percent",
-            Self::Metric(Metric::Rate) => "operations per second",
+            Self::Metric(metric) => metric.words(),
             Self::Voluntary => "server's voluntary switches",
             Self::Involuntary => "server's involuntary switches",
             Self::Writes => "storage writes",

@@ -19,7 +19,7 @@ pub struct Question<'a> {
     pub rqps: Estimate,
     /// What kind of work the step does.
     pub kind: StepKind,
-    /// What its figure counts one of: `query`.
+    /// One of what its rate counts: `query`.
     pub operation: &'a str,
     /// Whether the server's own counters mean the same on both sides: one family and one engine.
     pub is_comparable: bool,

@@ -28,7 +28,7 @@ const SURE: f64 = 1.0 / 3.0;
 const OF_SEVERAL: f64 = 0.2;
 
 /// How much more of the host's CPU time other processes must have used in user mode, share of all, for
-/// slices that were not measured in turns: what they evict from caches and share of a core shows as CPU
+/// slices that were not interleaved: what they evict from caches and share of a core shows as CPU
 /// of the server.
 const OTHERS_MORE: f64 = 0.10;
 
@@ -190,7 +190,7 @@ impl Loss<'_> {
     }
 
     /// CPU that others took; where they had more of it and it is not the loss, that nothing else is proved.
-    /// In turns they take it from both sides alike, and it is left out.
+    /// They take it from interleaved systems alike, and it is excluded.
     fn host(&self) -> Option<Finding> {
         if self.sides.is_interleaved {
             return None;

@@ -160,7 +160,8 @@ fn of_storage(split: &Split, finding: &Finding, whole_us: f64, op: &str) -> Vec<
     [format!("waiting {waiting} of {whole} per {op}")].into_iter().chain(kernel).collect()
 }
 
-/// The change of the time per operation that is explained: in turns without what others took.
+/// The change of the time per operation that is explained: for interleaved systems without the CPU that
+/// others took.
 fn own_change(question: &Question<'_>, split: &Split) -> f64 {
     let sides = question.sides;
     let own = Change::of(sides, &split.weights, |slice| split.own_us(sides, slice));
@@ -200,13 +201,13 @@ fn cpu_words(split: &Split, parts: &[Part]) -> &'static str {
     }
 }
 
-/// Whether the CPU that is told is that of the threads that serve the figure's clients. Else it is that of all
+/// Whether the CPU that is told is that of the threads that serve the measured clients. Else it is that of all
 /// of the server's, as the reports' tables have it.
 fn is_of_serving(split: &Split, parts: &[Part]) -> bool {
     split.others_beside || is_told_apart(split, parts)
 }
 
-/// The server's CPU per operation; of the threads that serve the figure's clients, where others work
+/// The server's CPU per operation; of the threads that serve the measured clients, where others work
 /// beside them, and where those are told apart.
 fn server_cpu<'a>(split: &'a Split, parts: &[Part]) -> Option<&'a Change> {
     if is_of_serving(split, parts) {

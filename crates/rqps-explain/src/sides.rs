@@ -5,8 +5,8 @@ use rqps_stats::paired::log_ratios;
 use rqps_stats::starts::{self, of_starts};
 use rqps_stats::{difference, paired_test, ratio_test};
 
-/// The slices of one start of the servers. Measured in turns, slice i of one is the partner of slice i
-/// of the other.
+/// The slices of one start of the servers. Of interleaved systems, slice i of one is the partner of
+/// slice i of the other.
 #[derive(Debug, Clone, Default)]
 pub struct Start<'a> {
     /// The base's.

@@ -79,8 +79,8 @@ pub struct Split {
     pub slots: Slots,
     /// What all slices know.
     pub basis: Basis,
-    /// Whether other clients worked at a rate beside those that the figure is of: the threads that
-    /// serve clients are those of the figure's alone, and quantities of the whole server are of both.
+    /// Whether other clients worked at a set rate beside the measured ones: the threads that serve
+    /// clients are those of the measured ones alone, and quantities of the whole server are of both.
     pub others_beside: bool,
     /// What each start of the servers counts, in all that follows: what it counts in the time per
     /// operation, so that parts add up to it.
@@ -95,7 +95,7 @@ pub struct Split {
 
 impl Split {
     /// The split of a step; `None` where the server's processes are not known or nothing was done, and
-    /// where a rate was set for the clients of the figure, or for others beside them while it is not
+    /// where a rate was set for the measured clients, or for others beside them while it is not
     /// known which threads serve whom.
     #[must_use]
     pub fn of(sides: &Sides<'_>, slots: Slots) -> Option<Self> {
@@ -168,7 +168,7 @@ pub(crate) fn barred(sides: &Sides<'_>) -> Option<&'static str> {
     None
 }
 
-/// Whether other clients worked at a rate beside those that the figure is of. Without one, clients that
+/// Whether other clients worked at a set rate beside the measured ones. Without one, clients that
 /// delete what others insert do a fixed share of the work of an operation.
 fn has_others_beside(slice: &Slice) -> bool {
     slice.streams.iter().any(|stream| stream.target_per_s.is_some())

@@ -13,7 +13,7 @@ pub struct StepCause<'a> {
     pub title: &'a str,
     /// The group that it is reported in.
     pub group: Group,
-    /// What its figure counts one of.
+    /// One of what its rate counts.
     pub operation: &'a str,
     /// Its cause, where it is slower or faster.
     pub cause: Option<&'a Cause>,

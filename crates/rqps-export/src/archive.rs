@@ -208,7 +208,7 @@ fn open_checked(path: &Path, dir: &Path) -> Result<(Store, String), Error> {
     Ok((store, run_id))
 }
 
-/// The files below `dir` with their names in the archive. Links are left out: they lead elsewhere.
+/// The files below `dir` with their names in the archive. Links are skipped: they lead elsewhere.
 fn collect(root: &Path, dir: &Path, files: &mut Vec<(String, PathBuf)>) -> Result<(), Error> {
     let failed = |source| Error::File { action: "list", path: dir.to_path_buf(), source };
     let mut paths = Vec::new();

@@ -53,7 +53,7 @@ impl Bench {
             password: Password("secret".to_owned()),
             server_public_key: None,
             database: "rqps".to_owned(),
-            schema: None,
+            on_login: None,
             startup: rqps_client::Startup::default(),
             connect_timeout: Duration::from_secs(60),
         };

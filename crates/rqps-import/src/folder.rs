@@ -35,9 +35,9 @@ pub(crate) struct Folder {
     /// Links that lead nowhere: whether they were meant as directories is not known.
     broken_links: BTreeSet<String>,
     /// Pipes, sockets and devices.
-    special: Vec<LeftOut>,
+    special: Vec<ExcludedFile>,
     /// Entries whose names are no text. Several may look alike.
-    odd_names: Vec<LeftOut>,
+    odd_names: Vec<ExcludedFile>,
 }
 
 impl Folder {
@@ -51,9 +51,10 @@ impl Folder {
             let entry = entry.map_err(error)?;
             let Some(name) = entry.file_name().to_str().map(str::to_owned) else {
                 let name = entry.file_name().to_string_lossy().into_owned();
-                folder
-                    .odd_names
-                    .push(LeftOut { name, why: "its name is not UTF-8: rename it".to_owned() });
+                folder.odd_names.push(ExcludedFile {
+                    name,
+                    why: "its name is not UTF-8: rename it".to_owned(),
+                });
                 continue;
             };
             let mut kind = entry.file_type().map_err(error)?;
@@ -65,7 +66,7 @@ impl Folder {
             }
             if let Some(what) = special_kind(kind) {
                 let why = format!("it is {what}: move it away, or put a plain file there");
-                folder.special.push(LeftOut { name, why });
+                folder.special.push(ExcludedFile { name, why });
                 continue;
             }
             match name.strip_suffix(".gz").filter(|plain| !plain.ends_with(".tar")) {
@@ -96,11 +97,13 @@ impl Folder {
 
     /// Entries whose names cannot be told from others.
     pub(crate) fn odd_names(&self) -> impl Iterator<Item = Error> {
-        self.odd_names.iter().map(|LeftOut { name, why }| Error::file(&self.dir.join(name), why))
+        self.odd_names
+            .iter()
+            .map(|ExcludedFile { name, why }| Error::file(&self.dir.join(name), why))
     }
 
-    /// Files that are left out: packed ones for an unpacked one of another text, and what is no plain file.
-    pub(crate) fn left_out(&self, is_of: impl Fn(&str) -> bool) -> Vec<LeftOut> {
+    /// Files that are excluded: packed ones for an unpacked one of another text, and what is no plain file.
+    pub(crate) fn excluded(&self, is_of: impl Fn(&str) -> bool) -> Vec<ExcludedFile> {
         let twins = self.packed_twins.iter().filter(|(name, _)| is_of(name));
         let differs = |name: &str, packed: &str| {
             let plain = read_text(&self.dir.join(name)).ok();
@@ -110,7 +113,7 @@ impl Folder {
         };
         twins
             .filter(|(name, packed)| differs(name, packed))
-            .map(|(name, packed)| LeftOut {
+            .map(|(name, packed)| ExcludedFile {
                 name: packed.clone(),
                 why: format!(
                     "it is not the same as {name} beside it, which is taken: move one away"
@@ -140,9 +143,9 @@ fn special_kind(kind: FileType) -> Option<&'static str> {
     }
 }
 
-/// A file that is left out for another.
+/// A file that is excluded for another.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct LeftOut {
+pub(crate) struct ExcludedFile {
     /// Its name with `.gz`.
     pub(crate) name: String,
     /// Why, and what to do.

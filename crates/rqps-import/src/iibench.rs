@@ -31,7 +31,7 @@ use std::path::Path;
 use rqps_model::{Metric, Run, Sizes, Stated, Tool};
 
 use crate::copies::{self, FileText};
-use crate::folder::{Folder, LeftOut, read_text};
+use crate::folder::{ExcludedFile, Folder, read_text};
 use crate::mytools::run_name;
 use crate::number::whole;
 use crate::sheet::{self, Cell, Sheet, SheetStep};
@@ -60,7 +60,7 @@ pub fn import(dir: &Path, options: &Options) -> Result<Imports, Error> {
     let mut tables: Vec<Table> = Vec::new();
     let mut texts: Vec<FileText> = Vec::new();
     let is_table = |name: &str| name.strip_prefix(TABLE).is_some_and(|rest| !is_beside(rest));
-    for LeftOut { name, why } in folder.left_out(is_table) {
+    for ExcludedFile { name, why } in folder.excluded(is_table) {
         imports.skipped.push(Error::file(&folder.dir.join(name), why));
     }
     for name in folder.names() {

@@ -2,7 +2,7 @@
 //!
 //! The columns are found by their headings, which differ between versions of sysstat, BusyBox, FreeBSD and
 //! illumos, or by the names in JSON (`iostat -o JSON`). The first report of a recording is the average since the
-//! host was started and is left out: where `-y` has left it out already, one report of many is lost.
+//! host was started and is excluded: where `-y` has omitted it already, one report of many is lost.
 
 mod boot_again;
 mod json;
@@ -27,11 +27,11 @@ pub(crate) struct Iostat {
     pub(crate) written_kb_per_s: Option<f64>,
     /// Reports that it rests on.
     pub(crate) n_reports: u32,
-    /// Why what was read was left out of its reports.
+    /// Why what was read was excluded from its reports.
     pub(crate) reads_contradiction: Option<Contradiction>,
-    /// Why what was written was left out.
+    /// Why what was written was excluded.
     pub(crate) writes_contradiction: Option<Contradiction>,
-    /// Lines of means since the boot amid the reports, which were left out.
+    /// Lines of means since the boot amid the reports, which were excluded.
     pub(crate) boot_again: Option<BootAgain>,
 }
 
@@ -143,7 +143,7 @@ pub(crate) fn parse(text: &str, device: Option<&str>) -> Result<Found, TextProbl
     let is_json = text.trim_start().starts_with('{');
     let Reports { mut measured, has_boot, is_cut, boot } =
         if is_json { json::reports(text)? } else { printed::reports(text)? };
-    let boot_again = boot.and_then(|boot| boot_again::leave_out(&boot, &mut measured));
+    let boot_again = boot.and_then(|boot| boot_again::exclude(&boot, &mut measured));
     if measured.is_empty() {
         return Ok(Found::Nothing(match (has_boot, is_cut) {
             (false, _) => Missing::NoReport,
@@ -168,7 +168,7 @@ pub(crate) fn parse(text: &str, device: Option<&str>) -> Result<Found, TextProbl
 }
 
 impl Iostat {
-    /// What was left out, for notes.
+    /// What was excluded, for notes.
     pub(crate) fn problems(&self) -> impl Iterator<Item = TextProblem> {
         let contradictions = [self.reads_contradiction, self.writes_contradiction];
         let contradictions = contradictions.into_iter().flatten().map(Contradiction::problem);

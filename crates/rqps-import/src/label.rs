@@ -127,7 +127,7 @@ fn split_version(dbms: Dbms, text: &str) -> (&str, &str) {
     // neither is not known: `pg96.24`.
     let is_first = match dbms {
         Dbms::Mysql => plain.0.len() == 1,
-        Dbms::Mariadb | Dbms::Postgres | Dbms::Null => plain.0.len() <= 2,
+        _ => plain.0.len() <= 2,
     };
     let (digits, behind) = split(|c| c.is_ascii_digit() || c == '.');
     let digits_alone = digits.trim_end_matches('.');

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   DIR/qps.abs.GROUP.tsv, .csv   QPS, a row per step and a column per system
-//!   DIR/qps.rel.GROUP.tsv         names the base; its ratios are computed anew
+//!   DIR/qps.rel.GROUP.tsv         names the base; its ratios are computed again
 //!   DIR/o.met.GROUP, met.GROUP.txt   metrics per operation of each step
 //! or
 //!   DIR/LABEL/sb.o.STEP           the client's output, one directory per system, with sb.met.STEP or
@@ -29,7 +29,7 @@ use std::path::Path;
 
 use rqps_model::Tool;
 
-use crate::folder::{Folder, LeftOut, read_text};
+use crate::folder::{ExcludedFile, Folder, read_text};
 use crate::sheet::Sheet;
 use crate::{Error, Imports, Options, clients};
 use group::Files;
@@ -102,8 +102,8 @@ fn groups(folder: &Folder) -> Groups {
             unused.push(Error::file(&folder.dir.join(name), problem));
         }
     }
-    for LeftOut { name, why } in
-        folder.left_out(|name| is_table(name) || name.starts_with("qps.rel."))
+    for ExcludedFile { name, why } in
+        folder.excluded(|name| is_table(name) || name.starts_with("qps.rel."))
     {
         unused.push(Error::file(&folder.dir.join(name), why));
     }

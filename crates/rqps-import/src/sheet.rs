@@ -24,7 +24,7 @@ pub(crate) struct Sheet {
     pub(crate) base: Option<String>,
     /// The steps in the files' order.
     pub(crate) steps: Vec<SheetStep>,
-    /// What was left out, a sentence each.
+    /// What was excluded, a sentence each.
     pub(crate) notes: Vec<String>,
 }
 

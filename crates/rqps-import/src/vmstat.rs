@@ -1,15 +1,15 @@
 //! What `vmstat N` printed: context switches and CPU, averaged over its lines.
 //!
-//! The columns are found by their headings, which come again every so many lines. Linux, BusyBox, the BSDs and
+//! The columns are found by their headings, which come again at a fixed number of lines. Linux, BusyBox, the BSDs and
 //! illumos have `cs`, `us` and `sy` among them; the BSDs call system calls `sy` as well, before `us`. The
-//! first line of values is the average since the host was started and is left out. Headings out of turn begin
-//! another recording in the same file, whose first line is left out as well.
+//! first line of values is the average since the host was started and is skipped. Headings at another
+//! distance begin another recording in the same file, whose first line is skipped as well.
 
 use crate::error::TextProblem;
 use crate::number::parse_number;
 
 /// Fewest lines of values between headings that come again: terminals have more.
-const MIN_TURN: usize = 15;
+const MIN_PERIOD: usize = 15;
 
 /// The headings of all CPU time besides `us` and `sy`, in percent.
 const OTHER_CPU: [&str; 4] = ["id", "wa", "st", "gu"];
@@ -113,7 +113,7 @@ struct Reader {
     /// Lines of values below the last headings.
     n_below: usize,
     /// The same of the first headings of the recording.
-    first_turn: Option<usize>,
+    period: Option<usize>,
     /// Whether the mean since the boot of the recording came.
     is_booted: bool,
     switches: f64,
@@ -129,10 +129,10 @@ impl Reader {
             "it has no columns cs, us and sy: record it with vmstat and an interval alone",
         )?);
         let n_below = std::mem::take(&mut self.n_below);
-        let turn = *self.first_turn.get_or_insert(n_below);
-        if n_below < MIN_TURN || n_below != turn {
+        let period = *self.period.get_or_insert(n_below);
+        if n_below < MIN_PERIOD || n_below != period {
             self.is_booted = false;
-            self.first_turn = None;
+            self.period = None;
         }
         Ok(())
     }
@@ -145,7 +145,7 @@ impl Reader {
         }
         // A line that was cut off or has values without a blank between them is no sample.
         if !columns.fit(words) {
-            self.leave_out(idx, Why::Fields { n_fields: words.len(), n_heads: columns.n });
+            self.exclude(idx, Why::Fields { n_fields: words.len(), n_heads: columns.n });
             return Ok(());
         }
         let value = |head: &str, at: usize| {
@@ -165,7 +165,7 @@ impl Reader {
             pct += at.map_or(Ok(0.0), |at| value(head, at))?;
         }
         if !columns.is_all_cpu(pct) {
-            self.leave_out(idx, Why::CpuSum { pct });
+            self.exclude(idx, Why::CpuSum { pct });
             return Ok(());
         }
         self.switches += switches;
@@ -176,7 +176,7 @@ impl Reader {
 }
 
 impl Reader {
-    fn leave_out(&mut self, first_idx: usize, why: Why) {
+    fn exclude(&mut self, first_idx: usize, why: Why) {
         self.unfit.get_or_insert(Unfit { first_idx, n_lines: 0, why }).n_lines += 1;
     }
 }
@@ -268,8 +268,8 @@ mod tests {
     #[test]
     fn headings_and_the_first_line_do_not_count() {
         // Headings come again after as many lines each time.
-        let turn = line("1000", "10", "2").repeat(MIN_TURN - 1);
-        let text = format!("{HEADS}{}{turn}{HEADS}{}", boot(), line("3000", "12", "4"));
+        let lines = line("1000", "10", "2").repeat(MIN_PERIOD - 1);
+        let text = format!("{HEADS}{}{lines}{HEADS}{}", boot(), line("3000", "12", "4"));
         let (n, switches, _) = mean(&text);
         assert_eq!(n, 15);
         assert!((switches - 17_000.0 / 15.0).abs() < 1e-9);
@@ -286,9 +286,9 @@ mod tests {
         );
         assert_eq!(mean(&both), (2, 2000.0, 14.0));
         // The first of them had headings more than once.
-        let turn = line("1000", "10", "2").repeat(20);
+        let lines = line("1000", "10", "2").repeat(20);
         let long = format!(
-            "{HEADS}{}{turn}{HEADS}{turn}{HEADS}{}{}",
+            "{HEADS}{}{lines}{HEADS}{lines}{HEADS}{}{}",
             boot(),
             boot(),
             line("1000", "10", "2")

@@ -9,7 +9,7 @@ use rqps_load::{ClientPool, Control, Member, Order, Pace, Stop};
 use rqps_model::Dbms;
 use rqps_workload::{Program, Size, Suite, SysbenchWorker};
 
-/// Events of one measured slice: about 0.1 s, so that its fixed lead of 10 ms can be left out of
+/// Events of one measured slice: about 0.1 s, so that its fixed lead of 10 ms can be excluded from
 /// the time by reading the slice's own clock.
 const EVENTS: u64 = 1_000_000;
 

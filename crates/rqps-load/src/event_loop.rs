@@ -105,7 +105,7 @@ impl<'a> Schedule<'a> {
 /// Longest wait of a worker that may not go on before the loop looks whether it is to stop.
 const LOOK_EVERY_NS: u64 = 10_000_000;
 
-/// Longest sleep of a client at a set rate before it looks whether it is to stop: longer than most turns,
+/// Longest sleep of a client at a set rate before it looks whether it is to stop: longer than most slices,
 /// so that nobody wakes for nothing.
 const SLEEP_NS: u64 = 200_000_000;
 
@@ -357,7 +357,7 @@ mod tests {
 
     #[test]
     fn a_time_has_as_many_starts_as_its_rate_says() {
-        // Two starts a second: a turn that lasts a little longer has no more of them.
+        // Two starts a second: a slice that lasts a little longer has no more of them.
         for (ms, n) in [(5_998, 12), (6_002, 12), (6_240, 12), (6_260, 13)] {
             let mut on_clock = OnClock::default();
             let share = Share { client_idx: 0, idx: 0, n_clients: 1 };

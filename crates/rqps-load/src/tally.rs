@@ -234,7 +234,7 @@ impl Tally {
         self.windows.counts.extend(&next.windows.counts);
         self.span_ns += next.span_ns;
         self.last_ns = self.span_ns;
-        // By the time that the figure is over, so that seconds and figure agree.
+        // By the time that the rate is over, so that seconds and rate agree.
         let to_ns = self.duration_ns().max(before_ns);
         self.spread(next, Span { from_ns: before_ns, to_ns });
     }
@@ -322,7 +322,7 @@ impl Tally {
 
     /// The time that makes `n_operations` over it the sum of the clients' rates, nanoseconds: for
     /// one client the time until its last answer. Where nobody made an operation it is the time that
-    /// was measured, so that the figure is 0 rather than unknown.
+    /// was measured, so that the rate is 0 rather than unknown.
     #[must_use]
     #[expect(
         clippy::cast_possible_truncation,

@@ -8,13 +8,13 @@ use crate::slice::{Slice, per_second};
 pub struct Block {
     /// Its number, from 0.
     pub idx: u32,
-    /// Rounds in it; 0 where systems do not take turns.
+    /// Rounds in it; 0 where systems are not interleaved.
     pub n_rounds: u32,
     /// Wall-clock start, milliseconds since 1970.
     pub start_unix_ms: i64,
     /// Measured time, nanoseconds.
     pub duration_ns: u64,
-    /// What the step's figure counts.
+    /// What the step's rate counts.
     pub n_operations: u64,
     /// Operations per second that an imported file states in place of the counts.
     pub stated: Option<f64>,

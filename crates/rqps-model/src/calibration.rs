@@ -30,7 +30,7 @@ pub struct Calibration {
     pub trials: Vec<Trial>,
     /// The best placement for each number of clients that was tried.
     pub best: Vec<Best>,
-    /// The best length of a turn, milliseconds.
+    /// The best length of a slice, milliseconds.
     pub slice_ms: u32,
     /// What is left of the noise with the best of these.
     pub floors: Vec<Floor>,
@@ -54,11 +54,13 @@ pub struct Trial {
     pub clients: u32,
     /// Where they ran.
     pub placement: Placement,
-    /// Length of a turn, milliseconds; absent where one side came after the other, in slices of a second.
+    /// Length of an interleaved slice, milliseconds; absent where one side came after the other, in
+    /// slices of a second.
     pub slice_ms: Option<u32>,
     /// Operations per second of the first side.
     pub figure_per_s: f64,
-    /// rQPS by each location of the windows, the average first; the others only where there were turns.
+    /// rQPS by each location of the windows, the average first; the others only where the sides were
+    /// interleaved.
     pub located: Vec<Located>,
 }
 

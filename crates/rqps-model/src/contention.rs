@@ -54,7 +54,7 @@ impl Usage {
     /// say how busy a server was. Other processes count as far as threads of the run waited for a CPU;
     /// where that is not known, or nothing of the server, they do not. Steal counts where
     /// [`Usage::stolen_pct`] tells it: of a server that waits for storage, little is a large share of what it
-    /// wanted. The kernel's own work is left out: it may be the server's doing, as writing back is.
+    /// wanted. The kernel's own work is excluded: it may be the server's doing, as writing back is.
     #[must_use]
     pub fn denied_share(&self) -> f64 {
         let share = |part: u64, rest: u64| {

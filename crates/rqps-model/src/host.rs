@@ -28,7 +28,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// File system and kind of device, `ext4 on /dev/nvme*`, without what a boot may name anew; all that is
+    /// File system and kind of device, `ext4 on /dev/nvme*`, without what a boot may rename; all that is
     /// known where it is no disk of these.
     #[must_use]
     pub fn storage_kind(&self) -> String {

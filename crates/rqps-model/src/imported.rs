@@ -55,7 +55,7 @@ pub struct Imported {
     pub tool: Tool,
     /// The directory or files, as the user named them.
     pub source: String,
-    /// What was left out or could not be told, a sentence each.
+    /// What was excluded or could not be told, a sentence each.
     #[serde(default)]
     pub notes: Vec<String>,
 }
@@ -93,7 +93,7 @@ pub struct Stated {
     /// order: `(maxop, 0.477)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<(String, f64)>,
-    /// Rows that were to be inserted per second beside the queries of the figure; absent where none were.
+    /// Rows that were to be inserted per second beside the measured queries; absent where none were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_inserts_per_s: Option<f64>,
     /// Resident memory of the server at the end of the step, bytes.

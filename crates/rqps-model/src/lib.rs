@@ -5,6 +5,8 @@
 pub mod block;
 pub mod calibration;
 mod contention;
+mod dbms;
+mod engine;
 mod error_count;
 pub mod estimate;
 pub mod histogram;
@@ -30,6 +32,8 @@ mod word;
 
 pub use block::{Block, Inserts};
 pub use calibration::{Calibrated, Calibration};
+pub use dbms::{Dbms, Family};
+pub use engine::Engine;
 pub use error_count::ErrorCount;
 pub use estimate::{Better, Estimate, Verdict};
 pub use host::Host;
@@ -48,7 +52,7 @@ pub use sample::{HostCounters, ProcessCounters, Sample, StorageCounters, Usage, 
 pub use schedule::{Placement, Schedule};
 pub use slice::{Lateness, SeriesPoint, Slice, Stream, Windows};
 pub use step::{Figure, Group, StepInfo, StepKind};
-pub use system::{Dbms, Engine, Label, SystemSource, SystemSpec, Transport};
+pub use system::{Label, SystemSource, SystemSpec, Transport};
 pub use variant::{Codec, Compression, CpuSet, Durability, Limits, Malloc, Variant};
 pub use version::Version;
 pub use wall::{WALL, Wall, WallError};

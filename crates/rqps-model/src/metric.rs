@@ -29,9 +29,19 @@ pub enum Metric {
     /// CPU of the whole host as the field's files have it: percent of all CPUs over operations per
     /// second. Only in imported runs.
     HostCpuShare,
-    /// Operations per second that the field's metrics are of, which need not be the figure. Only in
+    /// Operations per second that the field's metrics are of, which need not be the QPS. Only in
     /// imported runs.
     Rate,
+}
+
+/// What is said of a metric.
+struct MetricFacts {
+    heading: &'static str,
+    unit: &'static str,
+    stem: &'static str,
+    words: &'static str,
+    meaning: &'static str,
+    source: &'static str,
 }
 
 impl Metric {
@@ -58,68 +68,138 @@ impl Metric {
         Self::Rate,
     ];
 
+    /// Those that the field's `o.met` files have as well, in their order.
+    pub const OF_FIELD: [Self; 5] =
+        [Self::HostCpu, Self::ContextSwitches, Self::Reads, Self::ReadKb, Self::WrittenKb];
+
+    /// What is said of each in reports and documents.
+    fn facts(self) -> MetricFacts {
+        match self {
+            Self::ServerCpu => MetricFacts {
+                heading: "srvcpu/o",
+                unit: "us",
+                stem: "server_cpu",
+                words: "server CPU",
+                meaning: "CPU of the server's processes per operation",
+                source: "process CPU clock",
+            },
+            Self::ServerCpuUser => MetricFacts {
+                heading: "srvus/o",
+                unit: "us",
+                stem: "server_cpu_user",
+                words: "server CPU, user",
+                meaning: "server CPU in user mode per operation",
+                source: "/proc/PID/stat utime, stime",
+            },
+            Self::ServerCpuSystem => MetricFacts {
+                heading: "srvsy/o",
+                unit: "us",
+                stem: "server_cpu_system",
+                words: "server CPU, kernel",
+                meaning: "server CPU in the kernel per operation",
+                source: "/proc/PID/stat utime, stime",
+            },
+            Self::ClientCpu => MetricFacts {
+                heading: "clicpu/o",
+                unit: "us",
+                stem: "client_cpu",
+                words: "client CPU",
+                meaning: "CPU of the client per operation",
+                source: "process CPU clock",
+            },
+            Self::HostCpu => MetricFacts {
+                heading: "cpu/o",
+                unit: "us",
+                stem: "host_cpu",
+                words: "host CPU",
+                meaning: "CPU of the whole host, user and system, per operation",
+                source: "/proc/stat cpu",
+            },
+            Self::ContextSwitches => MetricFacts {
+                heading: "cs/o",
+                unit: "count",
+                stem: "context_switches",
+                words: "context switches of the host",
+                meaning: "context switches of the host per operation",
+                source: "/proc/stat ctxt",
+            },
+            Self::Reads => MetricFacts {
+                heading: "r/o",
+                unit: "count",
+                stem: "reads",
+                words: "storage reads",
+                meaning: "storage reads per operation",
+                source: "/proc/diskstats",
+            },
+            Self::ReadKb => MetricFacts {
+                heading: "rKB/o",
+                unit: "KB",
+                stem: "read",
+                words: "KB read",
+                meaning: "KB read from storage per operation",
+                source: "/proc/diskstats",
+            },
+            Self::WrittenKb => MetricFacts {
+                heading: "wKB/o",
+                unit: "KB",
+                stem: "written",
+                words: "KB written",
+                meaning: "KB written to storage per operation",
+                source: "/proc/diskstats",
+            },
+            Self::HostCpuShare => MetricFacts {
+                heading: "cpu/o",
+                unit: "% s",
+                stem: "host_cpu_pct",
+                words: "host CPU, percent",
+                meaning: "CPU of the whole host, percent of all CPUs over operations/s",
+                source: "the imported files",
+            },
+            Self::Rate => MetricFacts {
+                heading: "o/s",
+                unit: "1/s",
+                stem: "rate",
+                words: "operations per second",
+                meaning: "operations per second that the metrics are of",
+                source: "the imported files",
+            },
+        }
+    }
+
     /// The column heading, as the field writes it where the field has one.
     #[must_use]
     pub fn heading(self) -> &'static str {
-        match self {
-            Self::ServerCpu => "srvcpu/o",
-            Self::ServerCpuUser => "srvus/o",
-            Self::ServerCpuSystem => "srvsy/o",
-            Self::ClientCpu => "clicpu/o",
-            Self::HostCpu | Self::HostCpuShare => "cpu/o",
-            Self::Rate => "o/s",
-            Self::ContextSwitches => "cs/o",
-            Self::Reads => "r/o",
-            Self::ReadKb => "rKB/o",
-            Self::WrittenKb => "wKB/o",
-        }
+        self.facts().heading
     }
 
     /// The unit of one value.
     #[must_use]
     pub fn unit(self) -> &'static str {
-        match self {
-            Self::ServerCpu
-            | Self::ServerCpuUser
-            | Self::ServerCpuSystem
-            | Self::ClientCpu
-            | Self::HostCpu => "us",
-            Self::ContextSwitches | Self::Reads => "count",
-            Self::ReadKb | Self::WrittenKb => "KB",
-            Self::HostCpuShare => "% s",
-            Self::Rate => "1/s",
-        }
+        self.facts().unit
+    }
+
+    /// Its name for programs, without the unit: `server_cpu`.
+    #[must_use]
+    pub fn stem(self) -> &'static str {
+        self.facts().stem
+    }
+
+    /// Its name for people: `server CPU`.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        self.facts().words
     }
 
     /// What it is, in words.
     #[must_use]
     pub fn meaning(self) -> &'static str {
-        match self {
-            Self::ServerCpu => "CPU of the server's processes per operation",
-            Self::ServerCpuUser => "server CPU in user mode per operation",
-            Self::ServerCpuSystem => "server CPU in the kernel per operation",
-            Self::ClientCpu => "CPU of the client per operation",
-            Self::HostCpu => "CPU of the whole host, user and system, per operation",
-            Self::ContextSwitches => "context switches of the host per operation",
-            Self::Reads => "storage reads per operation",
-            Self::ReadKb => "KB read from storage per operation",
-            Self::WrittenKb => "KB written to storage per operation",
-            Self::HostCpuShare => "CPU of the whole host, percent of all CPUs over operations/s",
-            Self::Rate => "operations per second that the metrics are of",
-        }
+        self.facts().meaning
     }
 
     /// Where the kernel counts it.
     #[must_use]
     pub fn source(self) -> &'static str {
-        match self {
-            Self::ServerCpu | Self::ClientCpu => "process CPU clock",
-            Self::ServerCpuUser | Self::ServerCpuSystem => "/proc/PID/stat utime, stime",
-            Self::HostCpu => "/proc/stat cpu",
-            Self::ContextSwitches => "/proc/stat ctxt",
-            Self::Reads | Self::ReadKb | Self::WrittenKb => "/proc/diskstats",
-            Self::HostCpuShare | Self::Rate => "the imported files",
-        }
+        self.facts().source
     }
 
     /// Less is better for all that are per operation.

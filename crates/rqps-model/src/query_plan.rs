@@ -1,6 +1,6 @@
 //! Query plans: how a server goes about a statement, in a form that versions have in common.
 //!
-//! Costs and estimates of rows are left out: they differ between versions, and between two loads of
+//! Costs and estimates of rows are excluded: they differ between versions, and between two loads of
 //! the same rows, without anything being done otherwise. What two plans differ in is
 //! [`difference::plan_difference`]'s to say.
 
@@ -56,7 +56,7 @@ pub struct PlanShape {
     /// Whether it changes rows: how the old row is found is then all that is told of reading.
     #[serde(default)]
     pub is_write: bool,
-    /// Whether the plan is made once for all values (PostgreSQL's generic plan) or anew for each
+    /// Whether the plan is made once for all values (PostgreSQL's generic plan) or for each
     /// execution; absent where the server does not tell, and for statements without parameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_generic: Option<bool>,

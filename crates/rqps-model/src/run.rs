@@ -106,7 +106,7 @@ pub enum StepOutcome {
     Pending,
     /// All slices are there.
     Done,
-    /// It failed and has no figure.
+    /// It failed and has no rate.
     Failed {
         /// What happened, and the end of the server's log.
         reason: String,

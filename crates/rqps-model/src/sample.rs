@@ -86,8 +86,8 @@ pub struct Waits {
     /// Time in which threads of the server's process tree could run and did not, nanoseconds, from
     /// `/proc/PID/task/TID/schedstat`. In a block that of its whole time.
     pub server_run_wait_ns: Option<u64>,
-    /// CPU time of the threads that serve the clients, nanoseconds: where some work at a rate beside those
-    /// of the figure, of these alone. Absent where the threads are not known.
+    /// CPU time of the threads that serve the clients, nanoseconds. Where others work at a set rate
+    /// beside the measured clients, of these alone. Absent where the threads are not known.
     pub served_cpu_ns: Option<u64>,
     /// Time in which these threads could run and did not, nanoseconds.
     pub served_run_wait_ns: Option<u64>,
@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(sum.storage.unwrap().reads, 3);
         assert_eq!(usage(1).plus(&Usage { server: None, ..usage(1) }).server, None);
         assert_eq!(sum.waits.served_cpu_ns, Some(3));
-        // What the kernel does not tell of one turn is not told of the sum.
+        // What the kernel does not tell of one slice is not told of the sum.
         let unknown = Usage { waits: Waits::default(), ..usage(1) };
         assert_eq!(usage(1).plus(&unknown).waits, Waits::default());
     }

@@ -60,9 +60,8 @@ pub enum Schedule {
         /// Slices per step, system and number of clients.
         slices: u32,
     },
-    /// All systems are up and take turns: rounds of one short slice on each, in an order drawn anew
-    /// for each round; some seconds of rounds make a block. Loads and warm-ups run one system after
-    /// the other.
+    /// All systems are up and are interleaved: rounds of one short slice on each. Each round draws a new
+    /// order. Some seconds of rounds make a block. Loads and warm-ups run one system after the other.
     Interleaved {
         /// Length of a short slice, milliseconds.
         slice_ms: u32,
@@ -79,7 +78,7 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    /// Turns of `slice_ms` milliseconds, for as long as `slices` slices take.
+    /// Slices of `slice_ms` milliseconds, for as long as `slices` slices take.
     #[must_use]
     pub const fn interleaved(slice_ms: u32, slices: u32) -> Self {
         Self::Interleaved { slice_ms, slices, budget_ms: None, half_width_bp: None }
@@ -111,7 +110,7 @@ impl Schedule {
         }
     }
 
-    /// Whether the systems take turns, so that block i of one system has block i of another as its
+    /// Whether the systems are interleaved, so that block i of one system has block i of another as its
     /// partner.
     #[must_use]
     pub fn is_interleaved(self) -> bool {

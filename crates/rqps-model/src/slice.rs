@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ErrorCount, Role, Sample, Stated, Usage, WarningKind};
 
-/// Operations counted in windows of equal length; the last, incomplete window is left out.
+/// Operations counted in windows of equal length; the last, incomplete window is excluded.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Windows {
     /// Length of a window, nanoseconds.
@@ -80,7 +80,7 @@ impl Lateness {
     }
 }
 
-/// What the clients of one kind did beside those whose work is the slice's figure: inserts and deletes
+/// What the clients of one kind did beside those whose work the slice counts: inserts and deletes
 /// while others query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stream {
@@ -126,11 +126,11 @@ impl Stream {
 }
 
 /// One uninterrupted measurement; in an interleaved run a block: the sum over the short slices of
-/// some rounds, with the time in between left out of everything.
+/// some rounds. The time in between counts for nothing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Slice {
     /// Which repetition of the step on this system, from 0 on each start of the servers; blocks of the
-    /// same start and idx on several systems were measured in turns.
+    /// same start and idx on several systems were interleaved.
     pub idx: u32,
     /// On which start of the servers it was measured, from 0: that of its step, which it gets when the
     /// steps of several starts are joined ([`crate::starts`]). Not stored.
@@ -148,7 +148,7 @@ pub struct Slice {
     pub n_events: u64,
     /// Statements answered.
     pub n_queries: u64,
-    /// What the step's figure counts.
+    /// What the step's rate counts.
     pub n_operations: u64,
     /// Rows received.
     pub n_rows: u64,
@@ -175,7 +175,7 @@ pub struct Slice {
     /// What other clients did meanwhile.
     #[serde(default)]
     pub streams: Vec<Stream>,
-    /// Operations of the whole time of a block, those that ran in each turn before counting began
+    /// Operations of the whole time of a block, those that ran in each slice before counting began
     /// included: what [`Slice::counters`] and the parts of [`Slice::usage`] that are of its whole time
     /// are of. Absent where they are those that were counted.
     #[serde(default)]
@@ -190,7 +190,7 @@ pub struct Slice {
 }
 
 impl Slice {
-    /// Operations per second: the slice's figure.
+    /// Operations per second: the slice's rate.
     #[must_use]
     pub fn figure(&self) -> f64 {
         let stated = self.stated.as_ref().and_then(|stated| stated.figure);

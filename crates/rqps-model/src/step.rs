@@ -16,7 +16,7 @@ pub enum StepKind {
     Write,
     /// Inserts rows and so makes the tables larger.
     Insert,
-    /// Warms caches; run, recorded, and left out of summary tables.
+    /// Warms caches; run, recorded, and excluded from summary tables.
     WarmUp,
     /// Creates indexes; a fixed amount of work.
     Index,
@@ -58,7 +58,7 @@ impl Group {
     }
 }
 
-/// What a step's figure counts per second.
+/// What a step's rate counts per second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Figure {
@@ -85,7 +85,7 @@ impl Figure {
         }
     }
 
-    /// The unit of the figure.
+    /// The unit of the rate.
     #[must_use]
     pub fn unit(self) -> &'static str {
         match self {
@@ -117,7 +117,7 @@ pub struct StepInfo {
     pub kind: StepKind,
     /// The group it is reported in.
     pub group: Group,
-    /// What its figure counts.
+    /// What its rate counts.
     pub figure: Figure,
     /// The statements and arguments in a sentence, for the report's details.
     pub what: String,

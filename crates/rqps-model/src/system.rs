@@ -3,142 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{UnknownWord, Variant, Version};
-
-/// The database server's family.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Dbms {
-    /// MySQL, and builds of it by others.
-    Mysql,
-    /// MariaDB.
-    Mariadb,
-    /// PostgreSQL.
-    Postgres,
-    /// The client's own stand-in that answers at once; measures rqps itself.
-    Null,
-}
-
-impl Dbms {
-    /// The engine of its tables where nobody asks for another.
-    #[must_use]
-    pub fn default_engine(self) -> Engine {
-        match self {
-            Self::Postgres => Engine::Heap,
-            Self::Mysql | Self::Mariadb | Self::Null => Engine::Innodb,
-        }
-    }
-
-    /// The two letters that begin a label: `my`, `ma`, `pg`.
-    #[must_use]
-    pub fn letters(self) -> &'static str {
-        match self {
-            Self::Mysql => "my",
-            Self::Mariadb => "ma",
-            Self::Postgres => "pg",
-            Self::Null => "null",
-        }
-    }
-
-    /// The name that users of it write.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Mysql => "MySQL",
-            Self::Mariadb => "MariaDB",
-            Self::Postgres => "PostgreSQL",
-            Self::Null => "null",
-        }
-    }
-
-    /// Whether it speaks MySQL's protocol.
-    #[must_use]
-    pub fn is_mysql_family(self) -> bool {
-        matches!(self, Self::Mysql | Self::Mariadb)
-    }
-}
-
-impl FromStr for Dbms {
-    type Err = UnknownWord;
-    fn from_str(text: &str) -> Result<Self, UnknownWord> {
-        match text {
-            "mysql" | "my" => Ok(Self::Mysql),
-            "mariadb" | "ma" => Ok(Self::Mariadb),
-            "postgres" | "postgresql" | "pg" => Ok(Self::Postgres),
-            "null" => Ok(Self::Null),
-            _ => Err(UnknownWord {
-                what: "dbms",
-                value: text.to_owned(),
-                known: "mysql, mariadb, postgres, null",
-            }),
-        }
-    }
-}
-
-impl fmt::Display for Dbms {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Mysql => "mysql",
-            Self::Mariadb => "mariadb",
-            Self::Postgres => "postgres",
-            Self::Null => "null",
-        })
-    }
-}
-
-/// The storage engine of the tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Engine {
-    /// InnoDB, a clustered B-tree (MySQL, MariaDB).
-    Innodb,
-    /// MyRocks, an LSM tree (MariaDB, Percona Server, Meta's MySQL).
-    Rocksdb,
-    /// PostgreSQL's own heap tables.
-    Heap,
-}
-
-impl Engine {
-    /// What `CREATE TABLE ... ENGINE =` takes on the MySQL side.
-    #[must_use]
-    pub fn sql_name(self) -> &'static str {
-        match self {
-            Self::Innodb => "InnoDB",
-            Self::Rocksdb => "ROCKSDB",
-            Self::Heap => "heap",
-        }
-    }
-}
-
-impl FromStr for Engine {
-    type Err = UnknownWord;
-    fn from_str(text: &str) -> Result<Self, UnknownWord> {
-        match text {
-            "innodb" => Ok(Self::Innodb),
-            "rocksdb" | "myrocks" => Ok(Self::Rocksdb),
-            "heap" => Ok(Self::Heap),
-            _ => Err(UnknownWord {
-                what: "engine",
-                value: text.to_owned(),
-                known: "innodb, rocksdb, heap",
-            }),
-        }
-    }
-}
-
-impl fmt::Display for Engine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Innodb => "innodb",
-            Self::Rocksdb => "rocksdb",
-            Self::Heap => "heap",
-        })
-    }
-}
+use crate::{Dbms, Engine, Variant, Version};
 
 /// How the benchmark's connections reach the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -208,7 +76,7 @@ impl Label {
         use fmt::Write as _;
         let mut text = dbms.letters().to_owned();
         for (i, number) in version.numbers.iter().enumerate() {
-            let wide = dbms == Dbms::Mariadb && i > 0;
+            let wide = dbms.facts().label_pads_numbers && i > 0;
             let _ = if wide { write!(text, "{number:02}") } else { write!(text, "{number}") };
         }
         text.push_str(&version.pre);
@@ -241,7 +109,7 @@ impl fmt::Display for Label {
 pub struct SystemSpec {
     /// Its short, unique name.
     pub label: Label,
-    /// The server's family.
+    /// Its DBMS.
     pub dbms: Dbms,
     /// Where the server comes from.
     pub source: SystemSource,

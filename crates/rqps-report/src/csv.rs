@@ -135,7 +135,7 @@ fn columns() -> Vec<Column> {
         all.push(column(name, meaning, move |r| number(r.cell.per_operation(metric))));
     }
     for metric in Metric::ALL {
-        let name = format!("{}_per_operation_ratio", metric_stem(metric));
+        let name = format!("{}_per_operation_ratio", metric.stem());
         let meaning = format!("{}, / that of the base; 0/0 is 1, x/0 is inf", metric.meaning());
         all.push(column(name, meaning, move |r| {
             number(r.cell.relative().and_then(|p| p.get(metric)))
@@ -180,23 +180,6 @@ fn imported_columns() -> Vec<Column> {
     all
 }
 
-/// `server_cpu` of [`Metric::ServerCpu`].
-pub(crate) fn metric_stem(metric: Metric) -> &'static str {
-    match metric {
-        Metric::ServerCpu => "server_cpu",
-        Metric::ServerCpuUser => "server_cpu_user",
-        Metric::ServerCpuSystem => "server_cpu_system",
-        Metric::ClientCpu => "client_cpu",
-        Metric::HostCpu => "host_cpu",
-        Metric::ContextSwitches => "context_switches",
-        Metric::Reads => "reads",
-        Metric::ReadKb => "read",
-        Metric::WrittenKb => "written",
-        Metric::HostCpuShare => "host_cpu_pct",
-        Metric::Rate => "rate",
-    }
-}
-
 /// `server_cpu_us_per_operation`.
 fn metric_name(metric: Metric) -> String {
     if metric == Metric::Rate {
@@ -207,7 +190,7 @@ fn metric_name(metric: Metric) -> String {
         "KB" => "_kb",
         _ => "",
     };
-    format!("{}{unit}_per_operation", metric_stem(metric))
+    format!("{}{unit}_per_operation", metric.stem())
 }
 
 fn step_columns() -> Vec<Column> {

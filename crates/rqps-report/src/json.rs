@@ -334,9 +334,9 @@ pub(crate) fn estimate(estimate: &Estimate) -> EstimateJson {
 
 fn metrics<T>(values: &PerOperation, show: fn(f64) -> T) -> BTreeMap<String, Option<T>> {
     let name = |m: Metric| match m.unit() {
-        "us" => format!("{}_us", csv::metric_stem(m)),
-        "KB" => format!("{}_kb", csv::metric_stem(m)),
-        _ => csv::metric_stem(m).to_owned(),
+        "us" => format!("{}_us", m.stem()),
+        "KB" => format!("{}_kb", m.stem()),
+        _ => m.stem().to_owned(),
     };
     let beside = values.values.iter().map(|(m, _)| *m).filter(|m| !Metric::ALL.contains(m));
     let all = Metric::ALL.into_iter().chain(beside);

@@ -16,13 +16,10 @@ use rqps_analysis::{Analysis, Cell, CellState, StepAnalysis};
 use rqps_text::number::{self, NOTHING};
 use rqps_text::words::{NAME_COLUMNS, clip, shorten, shorten_apart};
 
-/// The metrics of the field's `o.met` files, in their order.
-const FIELD_METRICS: [Metric; 5] =
-    [Metric::HostCpu, Metric::ContextSwitches, Metric::Reads, Metric::ReadKb, Metric::WrittenKb];
-
-/// The metrics that we add to them.
-const OUR_METRICS: [Metric; 4] =
-    [Metric::ServerCpu, Metric::ServerCpuUser, Metric::ServerCpuSystem, Metric::ClientCpu];
+/// The metrics that we add to the field's.
+fn our_metrics() -> Vec<Metric> {
+    Metric::ALL.into_iter().filter(|metric| !Metric::OF_FIELD.contains(metric)).collect()
+}
 
 /// A name in as many columns as tables give it.
 pub(crate) fn name(text: &str) -> String {
@@ -207,8 +204,8 @@ pub(crate) fn step_figures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> 
 }
 
 fn metric_heads() -> Vec<(&'static str, Side)> {
-    let field = FIELD_METRICS.iter().map(|m| (m.heading(), Side::Point));
-    let ours = OUR_METRICS.iter().map(|m| (m.heading(), Side::Point));
+    let field = Metric::OF_FIELD.iter().map(|m| (m.heading(), Side::Point));
+    let ours = our_metrics().into_iter().map(|m| (m.heading(), Side::Point));
     let last = [("rss", Side::Right), ("dbms", Side::Left)];
     field.chain([("o/s", Side::Point)]).chain(ours).chain(last).collect()
 }
@@ -266,9 +263,9 @@ fn metric_row(
     show: fn(f64) -> String,
 ) -> Vec<GridCell> {
     let cell = |m: &Metric| plain(values.get(*m).map_or_else(|| NOTHING.to_owned(), show));
-    let mut row: Vec<GridCell> = FIELD_METRICS.iter().map(cell).collect();
+    let mut row: Vec<GridCell> = Metric::OF_FIELD.iter().map(cell).collect();
     row.push(rate);
-    row.extend(OUR_METRICS.iter().map(cell));
+    row.extend(our_metrics().iter().map(cell));
     row.push(plain(rss.unwrap_or_else(|| NOTHING.to_owned())));
     row.push(plain(name(label)));
     row

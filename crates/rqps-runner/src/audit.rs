@@ -186,8 +186,8 @@ fn tell_or_refuse(
     Ok(())
 }
 
-/// What is said of a system that could not be asked in advance: its turn may go better. Where nothing is
-/// measured that was not judged, that is the end.
+/// The warning about a system that could not be asked in advance: its own start may succeed. A strict
+/// audit measures nothing that it has not judged, and ends here.
 fn unasked(rule: AuditRule, label: &str, error: anyhow::Error) -> Result<WarningKind> {
     if rule == AuditRule::Strict {
         return Err(error.context(format!(
@@ -274,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strict_does_not_go_on_with_a_system_that_could_not_be_asked() {
+    fn strict_does_not_continue_with_a_system_that_could_not_be_asked() {
         let refused = || anyhow::anyhow!("no route to host").context("connect");
         let said = unasked(AuditRule::Warn, "far", refused()).unwrap();
         let reason = "connect: no route to host".to_owned();

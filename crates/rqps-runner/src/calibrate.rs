@@ -1,4 +1,4 @@
-//! How noisy this host is: the same system under two labels, measured in each placement, with turns
+//! How noisy this host is: the same system under two labels, measured in each placement, with slices
 //! of several lengths, and one side after the other for contrast.
 
 mod bench;
@@ -22,7 +22,7 @@ use bench::{Bench, Way};
 
 pub use disturbed::disturbed;
 
-/// Lengths of turns that are tried, milliseconds.
+/// Lengths of slices that are tried, milliseconds.
 const SLICES_MS: [u32; 3] = [20, 50, 100];
 
 /// Placements that are tried; the second half of them needs two CPUs.

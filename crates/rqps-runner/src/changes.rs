@@ -29,7 +29,7 @@ mod tests {
 
     #[test]
     fn servers_that_are_up_are_only_stopped() {
-        // Two systems in turns, on the first of three starts.
+        // Two systems interleaved, on the first of three starts.
         let all = vec![SystemIdx(0), SystemIdx(1)];
         let three = [all.clone(), all.clone(), all.clone()];
         assert_eq!(ChangesLeft::of(&three, &all), ChangesLeft { starts: 4, stops: 6 });

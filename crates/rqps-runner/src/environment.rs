@@ -28,8 +28,8 @@ pub struct Environment {
     pub command_line: Vec<String>,
     /// Version of rqps.
     pub rqps_version: String,
-    /// Start anew although an unfinished run of the plan exists.
-    pub anew: bool,
+    /// Start a new run although an unfinished run of the plan exists.
+    pub new_run: bool,
     /// Whether settings of servers given by their address may be changed, and restored.
     pub allow_settings: bool,
     /// What becomes of Ctrl-Z.
@@ -62,7 +62,7 @@ impl Environment {
             stopped_by: Arc::default(),
             command_line: Vec::new(),
             rqps_version: String::new(),
-            anew: false,
+            new_run: false,
             allow_settings: false,
             suspension: Suspension::default(),
             variables: |_| None,

@@ -9,7 +9,7 @@ use crate::changes::ChangesLeft;
 /// Something that happened, or how far something has come.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event<'a> {
-    /// A run began or goes on.
+    /// A run began or was resumed.
     RunStarted {
         /// Its id.
         run: &'a str,
@@ -17,7 +17,7 @@ pub enum Event<'a> {
         n_steps: usize,
         /// Of these, done by an earlier attempt.
         n_done: usize,
-        /// How long what is not done takes, starts and settling left out.
+        /// How long the pending steps take, without starts and settling.
         expected: Duration,
     },
     /// A sentence worth a line of its own: where files live, what was decided.
@@ -92,8 +92,8 @@ pub enum Event<'a> {
         /// Queries per second so far.
         qps: f64,
     },
-    /// Systems take turns in a block.
-    InTurns {
+    /// A block of interleaved systems is under way.
+    Interleaved {
         /// The block's number from 0.
         block: u32,
         /// Rounds of it so far, the one under way included.
@@ -109,9 +109,9 @@ pub enum Event<'a> {
         step: &'a str,
         /// With how many clients.
         clients: u32,
-        /// Mean figure over its slices; `None` when it failed.
+        /// Mean rate over its slices; `None` when it failed.
         figure: Option<f64>,
-        /// Unit of the figure.
+        /// Unit of the rate.
         unit: &'static str,
         /// Why it failed, where it did.
         failure: Option<&'a str>,

@@ -10,15 +10,20 @@ use rqps_model::SystemIdx;
 pub(crate) enum Broken {
     /// A system failed.
     System(SystemIdx, anyhow::Error),
-    /// The run cannot go on: interrupted, or a store that cannot be written.
+    /// The run ends: every other system would meet the error as well ([`RunContext::is_of_run`]).
+    ///
+    /// [`RunContext::is_of_run`]: crate::run_context::RunContext::is_of_run
     Run(anyhow::Error),
+    /// An error that names no system. A server that has died may be the cause: whoever can start it again
+    /// looks for one.
+    Unattributed(anyhow::Error),
 }
 
 impl Broken {
     /// The error, whatever it breaks off.
     pub(crate) fn into_error(self) -> anyhow::Error {
         match self {
-            Self::System(_, error) | Self::Run(error) => error,
+            Self::System(_, error) | Self::Run(error) | Self::Unattributed(error) => error,
         }
     }
 }

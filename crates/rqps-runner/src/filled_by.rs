@@ -12,12 +12,12 @@ pub(crate) struct FilledBy {
     pub(crate) start: u32,
     pub(crate) load: StepIdx,
     /// Writes of steps before the one that the run was resumed with are not in them.
-    pub(crate) is_anew: bool,
+    pub(crate) is_refilled: bool,
 }
 
 impl fmt::Display for FilledBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let anew = if self.is_anew { " anew" } else { "" };
+        let anew = if self.is_refilled { " anew" } else { "" };
         write!(f, "start={} load={}{anew}", self.start, self.load.0)
     }
 }
@@ -26,11 +26,12 @@ impl FromStr for FilledBy {
     type Err = ();
 
     fn from_str(note: &str) -> Result<Self, ()> {
-        let (note, is_anew) = note.strip_suffix(" anew").map_or((note, false), |note| (note, true));
+        let (note, is_refilled) =
+            note.strip_suffix(" anew").map_or((note, false), |note| (note, true));
         let (start, load) = note.split_once(' ').ok_or(())?;
         let start = start.strip_prefix("start=").and_then(|n| n.parse().ok()).ok_or(())?;
         let load = load.strip_prefix("load=").and_then(|n| n.parse().ok()).ok_or(())?;
-        Ok(Self { start, load: StepIdx(load), is_anew })
+        Ok(Self { start, load: StepIdx(load), is_refilled })
     }
 }
 
@@ -40,8 +41,8 @@ mod tests {
 
     #[test]
     fn a_note_is_read_as_it_was_written() {
-        for is_anew in [false, true] {
-            let note = FilledBy { start: 3, load: StepIdx(12), is_anew };
+        for is_refilled in [false, true] {
+            let note = FilledBy { start: 3, load: StepIdx(12), is_refilled };
             assert_eq!(note.to_string().parse(), Ok(note));
         }
         for other in ["", "something else", "start=1", "start=x load=2", "start=1 load=2 old"] {

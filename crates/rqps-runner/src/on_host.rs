@@ -15,8 +15,7 @@ use crate::system::memory;
 /// says `auto`, and one system after the other where they do not fit into memory together. With the
 /// sentences that its owner is told.
 ///
-/// A run of the plan that has not finished goes on as it began: what was `auto` in it then is asked
-/// first.
+/// An unfinished run of the plan resumes as it began: what was `auto` in it then is asked first.
 ///
 /// # Errors
 /// When a server speaks another protocol than its address says, the host cannot be looked at, a configuration cannot be had, or a system does not fit.
@@ -33,10 +32,10 @@ pub fn on_this_host(
     plan.calibration = store.select_calibration(&host)?;
     let is_interleaved = plan.schedule.is_interleaved();
     if plan.slice_is_auto && is_interleaved {
-        let as_it_began = if environment.anew { None } else { begun_with(&plan, store)? };
+        let as_it_began = if environment.new_run { None } else { begun_with(&plan, store)? };
         let found = plan.calibration.as_ref().map(|found| found.slice_ms);
         if let Some(slice_ms) = as_it_began.or(found) {
-            plan = with_turns_of(plan, slice_ms);
+            plan = with_slices_of(plan, slice_ms);
         }
     }
     let is_auto = plan.placement == Placement::Auto || (plan.slice_is_auto && is_interleaved);
@@ -52,10 +51,10 @@ pub fn on_this_host(
     Ok((plan, told))
 }
 
-/// The length of a turn that the latest unfinished run of the plan began with.
+/// The length of a slice that the latest unfinished run of the plan began with.
 fn begun_with(plan: &Plan, store: &Store) -> Result<Option<u32>> {
     let is_of = |slice_ms: u32, text: &str| {
-        let carried_out = Plan { slice_is_auto: false, ..with_turns_of(plan.clone(), slice_ms) };
+        let carried_out = Plan { slice_is_auto: false, ..with_slices_of(plan.clone(), slice_ms) };
         carried_out.to_toml() == text
     };
     Ok(store.list_unfinished()?.into_iter().find_map(|run| match run.schedule {
@@ -64,7 +63,7 @@ fn begun_with(plan: &Plan, store: &Store) -> Result<Option<u32>> {
     }))
 }
 
-fn with_turns_of(mut plan: Plan, length_ms: u32) -> Plan {
+fn with_slices_of(mut plan: Plan, length_ms: u32) -> Plan {
     if let Schedule::Interleaved { slice_ms, .. } = &mut plan.schedule {
         *slice_ms = length_ms;
     }

@@ -73,12 +73,12 @@ pub struct Plan {
     pub placement: Placement,
     /// On how many starts of the servers everything is measured.
     pub starts: u32,
-    /// Whether the length of a turn is the best that a calibration found, where there is one.
+    /// Whether the length of a slice is the best that a calibration found, where there is one.
     pub slice_is_auto: bool,
     /// What is known of this host's noise, once that was looked up: it decides what is `auto`.
     pub calibration: Option<Calibration>,
-    /// Whether the systems were to take turns and do not fit into memory together.
-    pub is_by_restart: bool,
+    /// Whether the systems were to be interleaved and do not fit into memory together.
+    pub is_sequential_to_fit: bool,
     /// Seed, where the user set one.
     pub seed: Option<u64>,
     /// Which steps get a stack profile; none when absent.
@@ -245,7 +245,7 @@ impl PlanFile {
             starts,
             slice_is_auto: self.schedule.slice.as_deref() == Some("auto"),
             calibration: None,
-            is_by_restart: false,
+            is_sequential_to_fit: false,
             seed,
             profiling,
             audit,

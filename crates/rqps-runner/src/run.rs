@@ -84,7 +84,7 @@ pub fn run<'a>(
         Err(_) => RunStatus::Failed,
     };
     let ended = if result.is_err() && is_nothing_known(journal.run()) {
-        // A run without a server that was ever up has nothing to keep and nothing to go on with.
+        // A run without a server that was ever up has nothing to keep and nothing to resume with.
         drop(lock);
         store.remove_run(&RunRef::Id(id.clone())).map(|_| ())
     } else {
@@ -106,7 +106,7 @@ pub fn run<'a>(
     Ok(Carried { id, missing })
 }
 
-/// How long what is not done takes on all systems, starts and settling left out.
+/// How long the pending steps take on all systems, without starts and settling.
 fn still_expected(plan: &Plan, steps: &[PlannedStep], run: &Run) -> Duration {
     let n_pending = |step: &RunStep| {
         let pending = step.systems.iter().filter(|state| state.outcome == StepOutcome::Pending);

@@ -69,7 +69,7 @@ impl Sandbox {
         self.up.endpoint()
     }
 
-    /// Where other clients reach it: its socket and its TCP port; as which user, the password left out.
+    /// Where other clients reach it: its socket and its TCP port; as which user, without the password.
     #[must_use]
     pub fn addresses(&self) -> Vec<String> {
         let of = |transport| self.up.address(transport);

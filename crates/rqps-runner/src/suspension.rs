@@ -41,7 +41,7 @@ impl Suspension {
         self.asked.load(Ordering::SeqCst)
     }
 
-    /// Stops rqps; returns when it goes on.
+    /// Stops rqps; returns when it continues.
     pub(crate) fn take_effect(&self) {
         self.asked.store(false, Ordering::SeqCst);
         // The signal that nothing catches: to the whole process, as the kernel's own answer would be.

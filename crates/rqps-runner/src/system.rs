@@ -23,6 +23,7 @@ use nix::sys::signal::Signal;
 use rqps_client::{Connection, Endpoint};
 use rqps_model::{SystemSpec, Transport, Version};
 use rqps_sample::{Background, Sampler, Target};
+use rqps_server::dbms::version;
 use rqps_server::guest::Guest;
 use rqps_server::{Freezer, Instance, Patience, RunningServer, Stopped, connect_to_keep};
 
@@ -128,9 +129,10 @@ impl RunningSystem {
                 listen(Event::Note(&format!("{}: {note}", spec.label)));
             }
             both.0.set_timeout(Some(patience.question())).context("set a timeout")?;
-            Ok(both)
+            let version = version(spec.dbms, both.0.as_mut())?;
+            Ok((both, version))
         });
-        let (admin, samples) = match ready {
+        let ((admin, samples), version) = match ready {
             Ok(both) => both,
             Err(error) => {
                 if let Some(Local { running, instance }) = server {
@@ -138,12 +140,15 @@ impl RunningSystem {
                     discard(instance, data);
                 }
                 if let Some(guest) = guest {
-                    let _ = guest.leave_anew(&mut |_| {});
+                    let mut told =
+                        |text: &str| listen(Event::Note(&format!("{}: {text}", spec.label)));
+                    if let Err(error) = guest.leave_anew(&mut told) {
+                        told(&host::describe_stay(&guest, &error));
+                    }
                 }
                 return Err(error);
             }
         };
-        let version = admin.session().server_version.clone();
         let counted = Counted::open(spec.dbms, &endpoint, patience);
         let cpus = spec.variant.limits.cpus.as_ref().map(|cpus| cpus.numbers().to_vec());
         Ok(Self {
@@ -163,7 +168,7 @@ impl RunningSystem {
         })
     }
 
-    /// Notes on its data what is in them, for an attempt that goes on with them ([`Data::Left`]).
+    /// Notes on its data what is in them, for an attempt that resumes with them ([`Data::Kept`]).
     pub(crate) fn set_note(&self, note: Option<&str>) -> Result<()> {
         let Some(server) = &self.server else { return Ok(()) };
         Ok(server.instance.set_note(note)?)
@@ -269,7 +274,7 @@ impl RunningSystem {
 
     /// Stops the server and leaves its data to the next attempt at the run, where these are whole; else as
     /// [`RunningSystem::abandon`], also where their disk is full. Gives what the server's end tells of the cause.
-    pub(crate) fn leave(mut self, log: Option<&Path>) -> Left {
+    pub(crate) fn leave(mut self, log: Option<&Path>) -> Ended {
         let is_whole = |s: &Local| {
             let is_well = s.running.end().is_none() || s.running.has_shut_down();
             s.instance.note().is_some() && is_well
@@ -278,7 +283,7 @@ impl RunningSystem {
             && !self.is_out_of_space()
             && self.server.as_ref().is_some_and(is_whole);
         let Some(Local { running, instance }) = self.server.take_if(|_| is_of_use) else {
-            return Left { cause: self.abandon(log), dir: None };
+            return Ended { cause: self.abandon(log), kept: None };
         };
         let Self { admin, samples, counted, patience, .. } = self;
         drop(samples.finish());
@@ -288,12 +293,13 @@ impl RunningSystem {
         // The next attempt adds what its own server says.
         let _ = kept_log::keep(&instance, log);
         match instance.leave(is_stopped) {
-            Ok(()) => Left { cause: None, dir: Some(dir) },
-            Err(error) => Left { cause: Some(error.to_string()), dir: None },
+            Ok(()) => Ended { cause: None, kept: Some(dir) },
+            Err(error) => Ended { cause: Some(error.to_string()), kept: None },
         }
     }
 
-    /// Ends the server after a failure; gives what the server's end or its log tell of the cause.
+    /// Ends the server after a failure; gives what the server's end or its log tell of the cause, or that rqps's schema
+    /// stays.
     pub(crate) fn abandon(mut self, log: Option<&Path>) -> Option<String> {
         let full = self.is_out_of_space();
         let left = self.leave_guest();
@@ -301,10 +307,14 @@ impl RunningSystem {
         drop(samples.finish());
         drop((admin, counted));
         // The failure that led here may have taken the connection with it.
-        if let (Err(_), Some(guest)) = (left, guest) {
-            let _ = guest.leave_anew(&mut |_| {});
-        }
-        let Local { running, instance } = server?;
+        let stays = match (left, guest) {
+            (Err(_), Some(guest)) => {
+                let left = guest.leave_anew(&mut |_| {});
+                left.err().map(|error| host::describe_stay(&guest, &error))
+            }
+            _ => None,
+        };
+        let Some(Local { running, instance }) = server else { return stays };
         let name = running.name().to_owned();
         let tail = || running.log_tail(LOG_LINES);
         let space = format!(
@@ -343,12 +353,12 @@ impl RunningSystem {
     }
 }
 
-/// What became of a server that was stopped for a user who does not wait.
-pub(crate) struct Left {
+/// How a server ended that was stopped with its data kept.
+pub(crate) struct Ended {
     /// What its end tells of the cause.
     pub(crate) cause: Option<String>,
-    /// The directory of the data that were left.
-    pub(crate) dir: Option<PathBuf>,
+    /// The directory of the data that were kept.
+    pub(crate) kept: Option<PathBuf>,
 }
 
 /// A connection for questions and the samplers of a server that is up, which keep at most `n_files` files
@@ -378,7 +388,7 @@ pub(crate) fn null_endpoint() -> Endpoint {
         password: rqps_client::Password::default(),
         server_public_key: None,
         database: String::new(),
-        schema: None,
+        on_login: None,
         startup: rqps_client::Startup::default(),
         connect_timeout: Duration::ZERO,
     }

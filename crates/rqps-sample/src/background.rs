@@ -32,7 +32,7 @@ struct State {
 
 impl Background {
     /// Starts the thread. Its first sample comes after one `interval`, the others at whole
-    /// multiples of it; one that comes too late is left out, and the grid stays.
+    /// multiples of it; one that comes too late is skipped, and the grid stays.
     ///
     /// # Errors
     /// When the thread cannot be started.
@@ -76,7 +76,7 @@ impl Background {
         std::mem::take(&mut self.shared.lock().samples)
     }
 
-    /// Figures that could not be had up to now, and why.
+    /// Values that could not be had up to now, and why.
     #[must_use]
     pub fn missing(&self) -> Vec<Missing> {
         self.shared.lock().sampler.missing().to_vec()

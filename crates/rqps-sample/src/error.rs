@@ -75,10 +75,10 @@ pub enum Error {
     },
 }
 
-/// A figure that this host or this user cannot have; it stays 0 or absent in every sample.
+/// A value that this host or this user cannot have; it stays 0 or absent in every sample.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
-    /// The figure: `storage of the data directory`.
+    /// The value: `storage of the data directory`.
     pub what: &'static str,
     /// Why it cannot be had, and what would help.
     pub reason: String,

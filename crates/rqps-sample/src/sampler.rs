@@ -180,7 +180,7 @@ impl Sampler {
         Ok(sample)
     }
 
-    /// Figures that could not be had up to now, and why.
+    /// Values that could not be had up to now, and why.
     #[must_use]
     pub fn missing(&self) -> &[Missing] {
         &self.scratch.missing

@@ -97,7 +97,7 @@ mod tests {
         }
         let reader = SpeedReader::find(root.path());
         assert_eq!(reader.read().n_throttled, Some(10));
-        // A CPU that goes, or tells nonsense, is left out.
+        // A CPU that goes, or tells nonsense, is skipped.
         write("cpu1/cpufreq/scaling_cur_freq", "<unknown>\n");
         assert_eq!(reader.read().fastest_khz, Some(800_000));
     }

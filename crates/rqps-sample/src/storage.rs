@@ -10,12 +10,12 @@ use rqps_model::StorageCounters;
 use crate::error::{Error, Missing, note_missing};
 use crate::mount_text::parse_mount_of;
 use crate::proc_file::ProcFile;
-use crate::storage_text::parse_diskstats;
+use crate::storage_text::{DeviceId, parse_diskstats};
 
 /// /proc/diskstats, kept open, and the device to look for.
 #[derive(Debug)]
 pub(crate) struct StorageReader {
-    device: (u64, u64),
+    device: DeviceId,
     file: ProcFile,
 }
 
@@ -42,8 +42,8 @@ impl StorageReader {
     }
 }
 
-fn device_of(metadata: &Metadata) -> (u64, u64) {
-    (major(metadata.st_dev()), minor(metadata.st_dev()))
+fn device_of(metadata: &Metadata) -> DeviceId {
+    DeviceId { major: major(metadata.st_dev()), minor: minor(metadata.st_dev()) }
 }
 
 fn no_device(dir: &Path) -> String {

@@ -11,18 +11,26 @@ const SECTOR_BYTES: u64 = 512;
 /// Milliseconds to nanoseconds.
 const MS_NS: u64 = 1_000_000;
 
-/// The counters of device `major:minor`; `None` where the text has no line for it.
+/// A block device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeviceId {
+    /// The number of its driver.
+    pub major: u64,
+    /// Its number among those of the driver.
+    pub minor: u64,
+}
+
+/// The counters of a device; `None` where the text has no line for it.
 ///
 /// # Errors
 /// Names the line of that device when it is malformed.
-pub fn parse_diskstats(
-    text: &str,
-    (major, minor): (u64, u64),
-) -> Result<Option<StorageCounters>, TextError> {
+pub fn parse_diskstats(text: &str, device: DeviceId) -> Result<Option<StorageCounters>, TextError> {
     for (i, line) in text.lines().enumerate() {
         let mut fields = line.split_ascii_whitespace();
         let id = fields.next().and_then(|f| f.parse().ok());
-        if id != Some(major) || fields.next().and_then(|f| f.parse().ok()) != Some(minor) {
+        if id != Some(device.major)
+            || fields.next().and_then(|f| f.parse().ok()) != Some(device.minor)
+        {
             continue;
         }
         let _name = fields.next();
@@ -64,9 +72,13 @@ mod tests {
         40418 3536 41 150960 387 394 8\n 254       1 vda1 10 0 80 1 20 0 160 2 0 3 4 0 0 0 0 0 0\n   \
         8      16 sdb 1 2 3 4 5 6 7 8 9 10 11\n   8      17 sdb1 1 2 3\n";
 
+    fn device(major: u64, minor: u64) -> DeviceId {
+        DeviceId { major, minor }
+    }
+
     #[test]
     fn device_partition_and_older_kernel() {
-        let vda = parse_diskstats(TEXT, (254, 0)).unwrap().unwrap();
+        let vda = parse_diskstats(TEXT, device(254, 0)).unwrap().unwrap();
         let expected = StorageCounters {
             reads: 67385,
             read_bytes: 4_058_234 * 512,
@@ -75,15 +87,15 @@ mod tests {
             busy_ns: 8_332_000_000,
         };
         assert_eq!(vda, expected);
-        assert_eq!(parse_diskstats(TEXT, (254, 1)).unwrap().unwrap().read_bytes, 80 * 512);
-        let sdb = parse_diskstats(TEXT, (8, 16)).unwrap().unwrap();
+        assert_eq!(parse_diskstats(TEXT, device(254, 1)).unwrap().unwrap().read_bytes, 80 * 512);
+        let sdb = parse_diskstats(TEXT, device(8, 16)).unwrap().unwrap();
         assert_eq!((sdb.reads, sdb.writes, sdb.busy_ns), (1, 5, 10_000_000));
-        assert_eq!(parse_diskstats(TEXT, (0, 27)), Ok(None));
+        assert_eq!(parse_diskstats(TEXT, device(0, 27)), Ok(None));
     }
 
     #[test]
     fn names_the_line() {
-        let error = parse_diskstats(TEXT, (8, 17)).unwrap_err();
+        let error = parse_diskstats(TEXT, device(8, 17)).unwrap_err();
         assert_eq!(
             error.to_string(),
             "line 4 \"8      17 sdb1 1 2 3\": 3 counters where at least 10 were expected"
@@ -93,8 +105,8 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn never_panics(text in "(?s).{0,200}", near in " 8 0 sda [-0-9 ]{0,300}") {
-            let _ = parse_diskstats(&text, (8, 0));
-            let _ = parse_diskstats(&near, (8, 0));
+            let _ = parse_diskstats(&text, device(8, 0));
+            let _ = parse_diskstats(&near, device(8, 0));
         }
     }
 }

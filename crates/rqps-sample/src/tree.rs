@@ -152,7 +152,7 @@ impl Sum {
     }
 
     /// The tree's counters, none of them below those of the sample before. Storage traffic needs
-    /// no tally: the kernel's figure of a parent has that of children it waited for.
+    /// no tally: the kernel's time of a parent has that of children it waited for.
     fn counters(&self, charge: &Charge, before: &ProcessCounters) -> ProcessCounters {
         ProcessCounters {
             cpu_user_ns: charge.user_ns,

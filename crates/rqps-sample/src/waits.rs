@@ -6,7 +6,7 @@
 //!
 //! A thread that was not put on a CPU since it was found waiting still waits there, so that the idle
 //! threads, which are most of a server's, cost one file each. One that ran within the last looks is
-//! looked at anew, because it may have been woken and wait for a CPU.
+//! looked at again, because it may have been woken and wait for a CPU.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -32,7 +32,7 @@ pub const EVERY: Duration = Duration::from_micros(19_100);
 /// Looks between two searches for threads that came and went: about a second.
 const SEARCH_EVERY: u64 = 52;
 
-/// Looks within which a thread must have run to be looked at anew although it has not run since.
+/// Looks within which a thread must have run to be looked at again although it has not run since.
 const LIVELY_FOR: u64 = 20;
 
 /// Threads whose files are kept open, two each; those of others are opened for each look.
@@ -74,7 +74,7 @@ pub struct WaitSampler {
 }
 
 impl WaitSampler {
-    /// Gets ready to look at the processes that `processes` gives, asked anew about once a second.
+    /// Gets ready to look at the processes that `processes` gives, asked again about once a second.
     /// `serving` are the threads that serve clients; empty where they are not known.
     ///
     /// # Errors
@@ -156,7 +156,7 @@ fn look_until(
             }
             looker.look();
         }
-        // A look that comes too late is left out, and the grid stays.
+        // A look that comes too late is skipped, and the grid stays.
         let passed = start.elapsed().as_nanos() / EVERY.as_nanos();
         n_looks = u32::try_from(passed).unwrap_or(u32::MAX).saturating_add(1);
     }

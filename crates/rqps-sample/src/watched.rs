@@ -6,7 +6,7 @@ use crate::Error;
 use crate::proc_file::ProcFile;
 use crate::wait_text::{TaskTimes, parse_schedstat};
 
-/// Threads of one kind that are watched at most: their files are read at both ends of every turn, which
+/// Threads of one kind that are watched at most: their files are read at both ends of every slice, which
 /// for 64 threads takes a fifth of a millisecond. More are not watched at all.
 const MOST: usize = 64;
 

@@ -44,7 +44,7 @@ const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
 /// How long a browser may take to read what was sent.
 const READ_WITHIN: Duration = Duration::from_secs(30);
 
-/// The page that follows a run. Without script it loads itself anew every five seconds.
+/// The page that follows a run. Without script it loads itself again every five seconds.
 pub(crate) fn page(desk: &Desk, id: &str) -> Result<Reply, Error> {
     drop(desk.store_of(id)?);
     let mut watcher = Watcher::new(desk.options.results.clone(), id.to_owned());

@@ -10,7 +10,7 @@ use nix::sys::signal::Signal;
 use nix::unistd::Uid;
 
 use crate::identity::Identity;
-use crate::process::started;
+use crate::process::{StartedProcess, started};
 use crate::watch::pause;
 use crate::{Error, Patience, pidfd};
 
@@ -76,7 +76,8 @@ pub(crate) fn end_all(dir: &Path) -> Result<(), Error> {
         }
         if since.elapsed() > END_WITHIN {
             for worker in &left {
-                pidfd::send((worker.pid, worker.started), Signal::SIGKILL);
+                let process = StartedProcess { pid: worker.pid, started: worker.started };
+                pidfd::send(process, Signal::SIGKILL);
             }
         }
         pause(LOOK_EVERY);

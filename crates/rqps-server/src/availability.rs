@@ -160,7 +160,7 @@ pub fn ask_all(
                 scope.spawn(move || {
                     let mut watch = Watch { stop, report: &mut |_| {} };
                     let log = dir.join(format!("{}-{idx}.log", std::process::id()));
-                    let answer = ask(&place, &sources, (cache, &log), &mut watch);
+                    let answer = ask(&place, &sources, cache, &log, &mut watch);
                     let _ = fs::remove_file(&log);
                     answer.map(|answer| (place, answer))
                 })
@@ -177,7 +177,8 @@ pub fn ask_all(
 fn ask(
     place: &Place,
     sources: &[&Source],
-    (cache, log): (&Path, &Path),
+    cache: &Path,
+    log: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<Answer, Error> {
     let Some(source) = sources.first() else { return Ok(Answer::Yes) };
@@ -198,7 +199,7 @@ fn ask(
                 .arg(format!("-Dmaven.repo.local={}", repository.display()))
                 .arg(format!("-Dartifact={}:pom", coordinates.join(":")))
                 .current_dir(&repository);
-            let answer = run(vec![command], ("mvn", "maven"), log, watch);
+            let answer = run(vec![command], "mvn", "maven", log, watch);
             let _ = fs::remove_dir_all(&dir);
             answer
         }
@@ -225,7 +226,7 @@ fn ask(
                 command.args(words);
                 command
             });
-            run(commands.collect(), ("pip", "python3-pip"), log, watch)
+            run(commands.collect(), "pip", "python3-pip", log, watch)
         }
         (Place::Npm, Source::Npm(it)) => {
             let mut command = tool::command("npm");
@@ -233,7 +234,7 @@ fn ask(
                 .args(["view", "--loglevel=error"])
                 .arg(format!("{}@{}", it.package, it.version))
                 .arg("version");
-            run(vec![command], ("npm", "npm"), log, watch)
+            run(vec![command], "npm", "npm", log, watch)
         }
         (place, source) => Err(Error::Data {
             what: "server catalogue".to_owned(),
@@ -259,10 +260,11 @@ fn ask_site(site: &str, sources: &[&Source], watch: &Watch<'_>) -> Result<Answer
     Ok(Answer::Archives { there, absent })
 }
 
-/// Runs the first of the commands that can be executed.
+/// Runs the first of the commands of `tool` that can be executed. Debian's `package` has the tool.
 fn run(
     commands: Vec<Command>,
-    (tool, package): (&'static str, &'static str),
+    tool: &'static str,
+    package: &'static str,
     log: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<Answer, Error> {

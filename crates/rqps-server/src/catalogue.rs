@@ -78,7 +78,7 @@ pub struct Layout {
     pub nested: Vec<String>,
     /// Beginnings of the paths that are kept.
     pub keep: Vec<String>,
-    /// Beginnings of the paths that are left out all the same.
+    /// Beginnings of the paths that are excluded all the same.
     #[serde(default)]
     pub drop: Vec<String>,
     /// Beginnings of the paths whose files become executable.

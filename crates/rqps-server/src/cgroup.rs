@@ -197,10 +197,10 @@ impl Drop for Group {
             // Only what came from the server's process can be in it.
             for pid in self.members() {
                 // Looked for again once its start is known: an id that is somebody else's by then is not in it.
-                if let Some(at) = process::started(pid)
+                if let Some(started) = process::started(pid)
                     && self.members().contains(&pid)
                 {
-                    pidfd::send((pid, at), Signal::SIGKILL);
+                    pidfd::send(process::StartedProcess { pid, started }, Signal::SIGKILL);
                 }
             }
             pause(Duration::from_millis(5));

@@ -9,6 +9,12 @@ pub(crate) fn put(facts: &mut BTreeMap<String, String>, name: &str, value: &str)
     }
 }
 
+/// Names in the order of the alphabet: `heap, zheap`.
+pub(crate) fn sorted(mut names: Vec<String>) -> String {
+    names.sort_by_key(|name| name.to_ascii_lowercase());
+    names.join(", ")
+}
+
 /// The optimisation that a compiler's flags ask for: the last one counts, none means `-O0`.
 pub(crate) fn optimisation(flags: &str) -> &str {
     let level = |flag: &&str| {

@@ -8,6 +8,7 @@ mod verify;
 use rqps_client::Connection;
 use rqps_model::{Codec, Compression, Dbms, Engine, Version};
 
+use crate::dbms::driver;
 use crate::destructive::Scope;
 use crate::{Error, destructive};
 
@@ -51,7 +52,7 @@ pub fn prepare(
         return Err(refusal(subject, compression, &known));
     }
     match compression {
-        Compression::Page(codec) if subject.dbms == Dbms::Mariadb => {
+        Compression::Page(codec) if driver(subject.dbms).has_one_page_codec => {
             choose_algorithm(subject, compression, codec, connection)
         }
         _ => Ok(()),
@@ -80,14 +81,7 @@ fn supported(subject: Subject<'_>, connection: &mut dyn Connection) -> Result<Ve
         }
         Engine::Innodb => {
             words.push("row".to_owned());
-            let codecs = match subject.dbms {
-                // Built in since 5.7.8; zstd is for its protocol and dumps alone.
-                Dbms::Mysql if subject.version.at_least(&[5, 7, 8]) => {
-                    vec![Codec::Zlib, Codec::Lz4]
-                }
-                Dbms::Mariadb if subject.version.at_least(&[10, 1]) => mariadb_codecs(connection)?,
-                _ => Vec::new(),
-            };
+            let codecs = (driver(subject.dbms).page_codecs)(subject.version, connection)?;
             let page = |codec: Codec| Compression::Page(codec).to_string();
             words.extend(codecs.into_iter().map(page));
         }
@@ -113,23 +107,7 @@ fn codecs_of(list: &str) -> Vec<Codec> {
     .collect()
 }
 
-/// zlib is always there; the others when the build, or since 10.7 a loaded plugin, brings them.
-fn mariadb_codecs(connection: &mut dyn Connection) -> Result<Vec<Codec>, Error> {
-    let sql = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_have_lz4', 'Innodb_have_snappy')";
-    let result = connection.query(sql).map_err(|e| Error::client(sql, e))?;
-    let mut codecs = vec![Codec::Zlib];
-    for row in result.rows {
-        let mut texts = row.into_iter().flatten();
-        match (texts.next().as_deref(), texts.next().as_deref()) {
-            (Some("Innodb_have_lz4"), Some("ON")) => codecs.push(Codec::Lz4),
-            (Some("Innodb_have_snappy"), Some("ON")) => codecs.push(Codec::Snappy),
-            _ => {}
-        }
-    }
-    Ok(codecs)
-}
-
-/// MariaDB has one algorithm for all tables that are compressed by page.
+/// Chooses the algorithm where the server has one for all tables that are compressed by page.
 fn choose_algorithm(
     subject: Subject<'_>,
     compression: Compression,
@@ -184,7 +162,9 @@ pub fn verify(
             let of_table = |table: &String| verify::wrong_table(table, compression, &there);
             let wrong = tables.iter().find_map(of_table);
             match compression {
-                Compression::Page(codec) if subject.dbms == Dbms::Mariadb && wrong.is_none() => {
+                Compression::Page(codec)
+                    if driver(subject.dbms).has_one_page_codec && wrong.is_none() =>
+                {
                     let sql = "select @@innodb_compression_algorithm";
                     let result = connection.query(sql).map_err(|e| Error::client(sql, e))?;
                     let found = result.scalar().unwrap_or("not told");

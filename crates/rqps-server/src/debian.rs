@@ -68,9 +68,12 @@ const HOST_GLIBC: &[&str] = &["libc6", "libgcc-s1", "libgcc1", "libstdc++6", "li
 /// Fetches the packages and unpacks them into the existing directory `partial`, which will be
 /// renamed to `prefix`.
 pub(crate) fn fill(
-    (entry, source, layout): (&Entry, &Debian, &Layout),
+    entry: &Entry,
+    source: &Debian,
+    layout: &Layout,
     cache: &Path,
-    (partial, prefix): (&Path, &Path),
+    partial: &Path,
+    prefix: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<Vec<Package>, Error> {
     let unpacked = entry.unpacked_mb * 1_000_000;
@@ -113,7 +116,7 @@ pub(crate) fn fill(
 }
 
 /// The versions of packages that a suite has now, as `(name, version)`, newest first: its lists are
-/// read anew.
+/// read again.
 ///
 /// # Errors
 /// What keeps it from being had, as for a fetch.

@@ -9,8 +9,9 @@ mod guard;
 use rqps_client::Connection;
 use rqps_model::{Dbms, Version};
 
+use crate::answer::query;
+use crate::dbms::guest_driver::{Drops, GuestDriver};
 use crate::guest::MARKER;
-use crate::sql_name::quoted;
 use crate::{Error, Refusal};
 pub use guard::Scope;
 use guard::{OF_BINARY_LOGS, OF_SETTINGS, OF_TABLES};
@@ -77,22 +78,23 @@ pub fn drop_table(
 ) -> Result<(), Error> {
     let name = match scope {
         Scope::Own { .. } => table.to_owned(),
-        Scope::Guest { schema, .. } => format!("{}.{}", quoted(dbms, schema), quoted(dbms, table)),
+        Scope::Guest { schema, driver, .. } => {
+            format!("{}.{}", (driver.quote)(schema), (driver.quote)(table))
+        }
     };
     let sql = format!("DROP TABLE IF EXISTS {name}");
     guard::require(scope, dbms, &sql, OF_TABLES, connection)?;
-    match scope {
-        Scope::Guest { schema, .. } if dbms == Dbms::Postgres => {
-            in_transaction(connection, |connection| {
-                require_no_children(schema, Some(table), connection)?;
-                send(&sql, connection)
-            })
-        }
-        Scope::Guest { .. } => {
+    let Scope::Guest { schema, driver, .. } = scope else { return send(&sql, connection) };
+    match driver.drops {
+        Drops::Postgres => in_transaction(connection, |connection| {
+            require_no_children(schema, Some(table), connection)?;
+            send(&sql, connection)
+        }),
+        Drops::Mysql => {
             send(CHECK_KEYS, connection)?;
             send(&sql, connection)
         }
-        Scope::Own { .. } => send(&sql, connection),
+        Drops::OneByOne => send(&sql, connection),
     }
 }
 
@@ -108,17 +110,19 @@ pub fn drop_schema(
     dbms: Dbms,
     connection: &mut dyn Connection,
 ) -> Result<(), Error> {
-    let Scope::Guest { schema, .. } = scope else {
+    let Scope::Guest { schema, driver, .. } = scope else {
         return Err(Refusal::PlaceUntold {
             statement: "DROP SCHEMA".to_owned(),
             why: "a server of this run keeps its schemas".to_owned(),
         }
         .into());
     };
-    let sql = format!("DROP SCHEMA {}", quoted(dbms, schema));
+    let sql = format!("DROP SCHEMA {}", (driver.quote)(schema));
     guard::require(scope, dbms, &sql, OF_TABLES, connection)?;
-    if dbms != Dbms::Postgres {
-        return drop_all_of_mysql(schema, &sql, connection);
+    match driver.drops {
+        Drops::Mysql => return drop_all_of_mysql(schema, driver, &sql, connection),
+        Drops::OneByOne => return drop_one_by_one(schema, driver, &sql, connection),
+        Drops::Postgres => {}
     }
     match drop_all(schema, &sql, connection) {
         // What depends on a table is somebody else's.
@@ -136,22 +140,16 @@ pub fn drop_schema(
 /// would be nobody's.
 fn drop_all_of_mysql(
     schema: &str,
+    driver: &GuestDriver,
     sql: &str,
     connection: &mut dyn Connection,
 ) -> Result<(), Error> {
-    let ask = |sql: String, connection: &mut dyn Connection| {
-        let doing = format!("list what is in schema {schema}");
-        let result = connection.query(&sql).map_err(|e| Error::client(doing, e))?;
-        Ok::<_, Error>(result.rows.into_iter().filter_map(|row| row.into_iter().next()?).collect())
-    };
-    let by: Vec<String> = ask(
-        format!(
-            "select distinct concat('table ', table_schema, '.', table_name) from \
-             information_schema.key_column_usage where referenced_table_schema = '{schema}' and \
-             table_schema <> '{schema}'"
-        ),
-        connection,
-    )?;
+    let sql_of_keys = format!(
+        "select distinct concat('table ', table_schema, '.', table_name) from \
+         information_schema.key_column_usage where referenced_table_schema = '{schema}' and \
+         table_schema <> '{schema}'"
+    );
+    let by = names(schema, &sql_of_keys, connection)?;
     let in_use = |by: &[String]| {
         let by = if by.is_empty() { "a foreign key".to_owned() } else { by.join(", ") };
         Err(Refusal::SchemaInUse { schema: schema.to_owned(), by }.into())
@@ -159,18 +157,11 @@ fn drop_all_of_mysql(
     if !by.is_empty() {
         return in_use(&by);
     }
-    let tables: Vec<String> = ask(
-        format!(
-            "select table_name from information_schema.tables where table_schema = '{schema}' and \
-             table_type = 'BASE TABLE' and table_name <> '{MARKER}'"
-        ),
-        connection,
-    )?;
+    let tables = tables(schema, connection)?;
     send(CHECK_KEYS, connection)?;
     let drop_tables = |connection: &mut dyn Connection| {
-        let of_schema = |table: &String| {
-            format!("{}.{}", quoted(Dbms::Mysql, schema), quoted(Dbms::Mysql, table))
-        };
+        let of_schema =
+            |table: &String| format!("{}.{}", (driver.quote)(schema), (driver.quote)(table));
         let names: Vec<String> = tables.iter().map(of_schema).collect();
         if names.is_empty() {
             return Ok(());
@@ -185,6 +176,37 @@ fn drop_all_of_mysql(
         }
         done => done,
     }
+}
+
+/// The tables of a schema but its marker, by the information schema.
+fn tables(schema: &str, connection: &mut dyn Connection) -> Result<Vec<String>, Error> {
+    let sql = format!(
+        "select table_name from information_schema.tables where table_schema = '{schema}' and \
+         table_type = 'BASE TABLE' and table_name <> '{MARKER}'"
+    );
+    names(schema, &sql, connection)
+}
+
+/// The names that a question about a schema gives.
+fn names(schema: &str, sql: &str, connection: &mut dyn Connection) -> Result<Vec<String>, Error> {
+    let result = query(connection, &format!("list what is in schema {schema}"), sql)?;
+    Ok(result.rows.into_iter().filter_map(|row| row.into_iter().next()?).collect())
+}
+
+/// Drops a schema one table after the other, its marker last. The server refuses where something else needs them.
+fn drop_one_by_one(
+    schema: &str,
+    driver: &GuestDriver,
+    sql: &str,
+    connection: &mut dyn Connection,
+) -> Result<(), Error> {
+    let mut names = tables(schema, connection)?;
+    names.push(MARKER.to_owned());
+    for table in names {
+        let name = format!("{}.{}", (driver.quote)(schema), (driver.quote)(&table));
+        send(&format!("DROP TABLE {name}"), connection)?;
+    }
+    send(sql, connection)
 }
 
 /// A foreign key of another table needs the table: `ER_ROW_IS_REFERENCED`, its second form, and that of MySQL 8.

@@ -148,17 +148,21 @@ fn first_line(path: &Path) -> Result<String, String> {
     }
 }
 
+/// Other names that addresses of clients begin with.
+const ALIASES: [(&str, &str); 3] =
+    [("mysql2", "mysql"), ("postgresql", "postgres"), ("pgsql", "postgres")];
+
 fn parse(text: &str) -> Result<Dsn, String> {
     let text = forms::to_url(text)?;
     let (scheme, rest) = text.split_once("://").ok_or("it has no scheme")?;
     // `mysql+pymysql` is SQLAlchemy's: the driver behind the +.
-    let dbms = match scheme.split_once('+').map_or(scheme, |(scheme, _)| scheme) {
-        "mysql" | "mysql2" => Dbms::Mysql,
-        "mariadb" => Dbms::Mariadb,
-        "postgres" | "postgresql" | "pgsql" => Dbms::Postgres,
-        _ if is_scheme(scheme) => return Err(format!("unknown scheme {scheme:?}")),
-        _ => return Err("what stands before :// is no scheme".to_owned()),
-    };
+    let name = scheme.split_once('+').map_or(scheme, |(scheme, _)| scheme);
+    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| *name);
+    let dbms = Dbms::ALL.into_iter().find(|dbms| *dbms != Dbms::Null && dbms.to_string() == name);
+    let dbms = dbms.ok_or_else(|| match is_scheme(scheme) {
+        true => format!("unknown scheme {scheme:?}"),
+        false => "what stands before :// is no scheme".to_owned(),
+    })?;
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
     let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
     // A password that was cut in two would be taken for a port, a database or a key, and be shown.
@@ -181,7 +185,7 @@ fn parse(text: &str) -> Result<Dsn, String> {
         return Err(rule.to_owned());
     }
     let tls = keys.tls()?;
-    if keys.server_public_key.is_some() && (tls != Tls::Off || dbms == Dbms::Postgres) {
+    if keys.server_public_key.is_some() && (tls != Tls::Off || dbms.is_postgres_family()) {
         let rule = "server_public_key is for MySQL without TLS: leave it out";
         return Err(format!("{rule} (with tls=required, ca=FILE names the server's certificate)"));
     }
@@ -200,7 +204,7 @@ fn parse(text: &str) -> Result<Dsn, String> {
         password: Password(decode(password)?),
         server_public_key: keys.server_public_key.take(),
         database: keys.database.take().map_or_else(|| decode(database), Ok)?,
-        schema: None,
+        on_login: None,
         startup: rqps_client::Startup::default(),
         connect_timeout: keys.connect_timeout.unwrap_or(CONNECT_TIMEOUT),
     };
@@ -220,7 +224,7 @@ fn place(dbms: Dbms, host_port: &str, keys: &Keys) -> Result<Address, String> {
     host = named.cloned().unwrap_or(host);
     port = keys.port.unwrap_or(port);
     // As libpq has it: the directory of the socket.
-    if dbms == Dbms::Postgres && host.starts_with('/') {
+    if dbms.is_postgres_family() && host.starts_with('/') {
         return Ok(Address::Unix(Path::new(&host).join(format!(".s.PGSQL.{port}"))));
     }
     // Not shown: other clients write a password there.
@@ -248,7 +252,7 @@ fn tcp(dbms: Dbms, text: &str) -> Result<Address, String> {
         None => text.split_once(':').unwrap_or((text, "")),
     };
     let port = match port {
-        "" if dbms == Dbms::Postgres => 5432,
+        "" if dbms.is_postgres_family() => 5432,
         "" => 3306,
         // Not shown: it is a password where the host was forgotten.
         _ => port.parse().map_err(|_| {

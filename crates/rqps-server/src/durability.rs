@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rqps_model::{Dbms, Durability, Engine};
 
 use crate::Error;
+use crate::dbms::driver;
 use crate::profile::{Config, same};
 
 /// The settings that make a durability, by the server's own names, as it shows them.
@@ -14,26 +15,7 @@ pub fn settings(
     engine: Engine,
     durability: Durability,
 ) -> Vec<(&'static str, &'static str)> {
-    let full = durability == Durability::Full;
-    let mut list = Vec::new();
-    match dbms {
-        Dbms::Mysql | Dbms::Mariadb => {
-            // Written at commit and synced once a second, or synced at commit.
-            let at_commit = if full { "1" } else { "2" };
-            list.push(("log_bin", "ON"));
-            list.push(("sync_binlog", if full { "1" } else { "0" }));
-            list.push(("innodb_flush_log_at_trx_commit", at_commit));
-            if engine == Engine::Rocksdb {
-                list.push(("rocksdb_flush_log_at_trx_commit", at_commit));
-            }
-        }
-        Dbms::Postgres => {
-            list.push(("fsync", "on"));
-            list.push(("synchronous_commit", if full { "on" } else { "off" }));
-        }
-        Dbms::Null => {}
-    }
-    list
+    (driver(dbms).durability)(engine, durability == Durability::Full)
 }
 
 /// Compares what a server runs with to what its durability means. What the user has set by an option
@@ -42,7 +24,8 @@ pub fn settings(
 /// # Errors
 /// [`Error::NotAsMeant`].
 pub fn check(
-    (server, dbms): (&str, Dbms),
+    server: &str,
+    dbms: Dbms,
     config: &Config,
     effective: &BTreeMap<String, String>,
 ) -> Result<Vec<String>, Error> {
@@ -94,7 +77,7 @@ mod tests {
         };
         let config =
             Config { durability, options: own(options), ..Config::of(base, Engine::Rocksdb) };
-        check(("MariaDB 10.11.19", Dbms::Mariadb), &config, &own(effective))
+        check("MariaDB 10.11.19", Dbms::Mariadb, &config, &own(effective))
             .map_err(|e| e.to_string())
     }
 

@@ -1,7 +1,7 @@
 //! Storage engines that are plugins: where the plugin's file is, and whether it is loaded.
 
 use rqps_client::Connection;
-use rqps_model::{Dbms, Engine};
+use rqps_model::Engine;
 
 use crate::{Error, Installed};
 
@@ -18,7 +18,7 @@ impl Installed {
     pub fn has_engine(&self, engine: Engine) -> bool {
         match engine {
             Engine::Innodb => self.dbms.is_mysql_family(),
-            Engine::Heap => self.dbms == Dbms::Postgres,
+            Engine::Heap => self.dbms.is_postgres_family(),
             Engine::Rocksdb => {
                 let own = PLUGIN_DIRS.iter().map(|dir| self.prefix.join(dir));
                 let mut dirs = self.plugin_dir.iter().cloned().chain(own);
@@ -92,6 +92,8 @@ fn tells_of_failure(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use std::fs;
+
+    use rqps_model::Dbms;
 
     use super::*;
     use crate::lock::Lease;

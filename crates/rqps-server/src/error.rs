@@ -257,7 +257,7 @@ pub enum Error {
     /// Data of our own of another server than the one that is to be started on them.
     #[error(
         "the data in {path} are of {was}, and the server is {is} now; put the other one back, or \
-         begin anew with --new"
+         begin a new run with --new"
     )]
     OtherServer {
         /// The directory.

@@ -275,7 +275,7 @@ fn install_from(
     make_open(&partial)?;
     let filled = match (source, &archive) {
         (Source::Debian(source), _) => {
-            debian::fill((entry, source, layout), cache, (&partial, &prefix), watch)
+            debian::fill(entry, source, layout, cache, &partial, &prefix, watch)
         }
         (_, Some(archive)) => {
             unpack_archive(entry, layout, archive, &partial, watch).map(|()| Vec::new())

@@ -1,4 +1,4 @@
-//! Servers that wait for their turn stand still: SIGSTOP to a whole process tree, SIGCONT on every
+//! Servers that wait for their slice are stopped: SIGSTOP to a whole process tree, SIGCONT on every
 //! way out.
 //!
 //! Who stops servers also runs a [`crate::Watchdog`]: when rqps itself is killed, nobody else would
@@ -13,7 +13,7 @@ use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::process::{descendants, stat};
+use crate::process::{StartedProcess, descendants, stat};
 use crate::watch::pause;
 
 /// How long a freeze waits until processes stand still. One that waits for storage takes longer: the
@@ -34,8 +34,8 @@ pub struct Freezer {
     root: i32,
     /// Whether the kernel lists the children of the root in one file.
     is_listed: bool,
-    /// Descendants with their start times, as of the last refresh or stop.
-    below: Vec<(i32, u64)>,
+    /// Descendants, as of the last refresh or stop.
+    below: Vec<StartedProcess>,
     stopped: Vec<i32>,
     /// Whether all that is stopped stood still when its children were looked for.
     is_complete: bool,
@@ -67,7 +67,7 @@ impl Freezer {
         freezer
     }
 
-    /// Looks for all processes of the tree anew.
+    /// Looks for all processes of the tree again.
     pub fn refresh(&mut self) {
         let single = stat(self.root).is_some_and(|s| s.n_threads <= 1);
         self.is_listed = single && children(self.root).is_some();
@@ -80,10 +80,10 @@ impl Freezer {
         self.root
     }
 
-    /// The root and all descendants known, with their start times (ticks after boot).
+    /// The root and all descendants known.
     #[must_use]
-    pub fn members(&self) -> Vec<(i32, u64)> {
-        let root = stat(self.root).map(|s| (self.root, s.started));
+    pub fn members(&self) -> Vec<StartedProcess> {
+        let root = stat(self.root).map(|s| StartedProcess { pid: self.root, started: s.started });
         root.into_iter().chain(self.below.iter().copied()).collect()
     }
 
@@ -109,7 +109,7 @@ impl Freezer {
         if self.is_listed {
             return self.stop_listed();
         }
-        for (pid, started) in self.below.clone() {
+        for StartedProcess { pid, started } in self.below.clone() {
             if stat(pid).is_some_and(|now| now.started == started) {
                 self.stop_one(pid)?;
             }
@@ -143,7 +143,7 @@ impl Freezer {
         self.since.filter(|_| self.is_frozen()).map_or(Duration::ZERO, |since| since.elapsed())
     }
 
-    /// Lets all processes go on.
+    /// Lets all processes run again.
     pub fn thaw(&mut self) {
         (self.is_complete, self.since) = (false, None);
         // Children first: a root that runs may act on their state.
@@ -154,10 +154,10 @@ impl Freezer {
     }
 
     fn learn(&mut self, pid: i32) {
-        if !self.below.iter().any(|(known, _)| *known == pid)
+        if !self.below.iter().any(|known| known.pid == pid)
             && let Some(now) = stat(pid)
         {
-            self.below.push((pid, now.started));
+            self.below.push(StartedProcess { pid, started: now.started });
         }
     }
 
@@ -251,7 +251,7 @@ mod tests {
                 freezer.thaw();
                 until("not all continued", || !all.iter().any(|&pid| is_stopped(pid)));
             }
-            let mut members: Vec<i32> = freezer.members().iter().map(|m| m.0).collect();
+            let mut members: Vec<i32> = freezer.members().iter().map(|m| m.pid).collect();
             members.sort_unstable();
             let mut sorted = all.clone();
             sorted.sort_unstable();

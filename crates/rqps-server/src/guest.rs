@@ -10,25 +10,27 @@ mod marker;
 mod names;
 pub(crate) mod settings;
 mod sweep;
-mod writes;
 
 use std::time::{Duration, Instant};
 
 use rqps_client::{Connection, Endpoint};
 use rqps_model::Dbms;
 
+use crate::answer::query;
+pub use crate::dbms::Told;
+use crate::dbms::driver;
+use crate::dbms::guest_driver::GuestDriver;
 use crate::destructive::Scope;
 use crate::places::short_hash;
-use crate::sql_name::quoted;
 use crate::watch::pause;
 use crate::{Error, Patience, Refusal, connect, connect_to_keep};
 use lock::{has_lock, release, try_lock};
-pub use login::{Told, told_dbms};
+pub use login::told_dbms;
 pub use marker::Maker;
 pub(crate) use marker::has_marker;
 use marker::{MakerState, Marker};
 pub(crate) use names::MARKER;
-use names::PREFIX;
+pub(crate) use names::PREFIX;
 pub use names::is_schema_name;
 use sweep::{Broom, drop_left, is_begun, is_made_here, sweep};
 
@@ -79,16 +81,22 @@ impl Guest {
         let admin = connection.as_mut();
         let Terms { maker, allow_settings, patience } = terms;
         set_timeout(patience, admin)?;
-        login::require_own_session(dbms, home, admin)?;
-        writes::require_writes(dbms, home, admin)?;
+        let driver = guest_driver(dbms);
+        login::require_own_session(dbms, driver, home, admin)?;
+        (driver.require_writes)(home, admin)?;
         let broom = Broom { terms, session_wait: Duration::ZERO };
         sweep(dbms, broom, admin, told)?;
         let Made { schema, nonce } = make(dbms, terms, home, admin)?;
-        use_schema(dbms, &schema, admin)?;
-        // What the session is asked for later is the server's own setting.
-        limit_waits(dbms, None, admin)?;
         let (maker, home) = (maker.clone(), home.clone());
         let guest = Self { dbms, schema, nonce, maker, home, allow_settings, patience };
+        let ready = use_schema(dbms, &guest.schema, admin)
+            .and_then(|()| require_current(dbms, &guest.schema, admin))
+            // What the session is asked for later is the server's own setting.
+            .and_then(|()| limit_waits(dbms, None, admin));
+        if let Err(error) = ready {
+            guest.leave(admin, told)?;
+            return Err(error);
+        }
         Ok((guest, connection))
     }
 
@@ -101,17 +109,13 @@ impl Guest {
     /// How to reach the server with the schema as the default of every session.
     #[must_use]
     pub fn endpoint(&self) -> Endpoint {
-        let schema = self.schema.clone();
-        match self.dbms {
-            Dbms::Postgres => Endpoint { schema: Some(schema), ..self.home.clone() },
-            _ => Endpoint { database: schema, ..self.home.clone() },
-        }
+        (guest_driver(self.dbms).endpoint)(self.home.clone(), &self.schema)
     }
 
     /// What statements that destroy may reach.
     #[must_use]
     pub fn scope(&self) -> Scope<'_> {
-        Scope::Guest { schema: &self.schema, allow_settings: self.allow_settings }
+        scope(self.dbms, &self.schema, self.allow_settings)
     }
 
     /// Takes the schema's lock on a connection in place of one that was lost.
@@ -120,7 +124,7 @@ impl Guest {
     /// [`Refusal::SchemaLost`] where another session has it, or the schema is another one by now; [`Error::Client`].
     pub fn hold(&self, connection: &mut dyn Connection) -> Result<(), Error> {
         let since = Instant::now();
-        while !try_lock(self.dbms, &self.schema, connection)? {
+        while !try_lock(guest_driver(self.dbms), &self.schema, connection)? {
             if since.elapsed() >= self.patience.hold() {
                 return Err(self.lost());
             }
@@ -131,7 +135,8 @@ impl Guest {
 
     /// Refuses to go on where the marker is not this one's.
     fn require_own(&self, connection: &mut dyn Connection) -> Result<(), Error> {
-        let is_own = marker::has_nonce(self.dbms, &self.schema, &self.nonce, connection)?;
+        let is_own =
+            marker::has_nonce(guest_driver(self.dbms), &self.schema, &self.nonce, connection)?;
         if is_own { Ok(()) } else { Err(self.lost()) }
     }
 
@@ -160,14 +165,14 @@ impl Guest {
         told: &mut dyn FnMut(&str),
     ) -> Result<(), Error> {
         clear_session(self.dbms, connection)?;
-        if has_lock(self.dbms, &self.schema, connection)? {
+        if has_lock(guest_driver(self.dbms), &self.schema, connection)? {
             self.require_own(connection)?;
         } else {
             self.hold(connection)?;
         }
         limit_waits(self.dbms, Some(self.patience.leave()), connection)?;
         drop_left(self.dbms, &self.schema, self.allow_settings, connection)?;
-        release(self.dbms, &self.schema, connection)?;
+        release(guest_driver(self.dbms), &self.schema, connection)?;
         // A session that was at work when its rqps was killed has had this run's time to end.
         let terms = Terms {
             maker: &self.maker,
@@ -182,7 +187,7 @@ impl Guest {
 /// The names that one results directory gives to its schemas on a server, in the order in which they are tried. A later
 /// call finds what an earlier one left; replicas of a server get names of their own.
 fn names(dbms: Dbms, maker: &Maker, connection: &mut dyn Connection) -> Result<Vec<String>, Error> {
-    let server = marker::server_id(dbms, connection)?;
+    let server = marker::server_id(guest_driver(dbms), connection)?;
     Ok(names_on(&server, maker))
 }
 
@@ -207,23 +212,23 @@ fn make(
 ) -> Result<Made, Error> {
     let names = names(dbms, maker, connection)?;
     for schema in names.iter().cloned() {
-        if !try_lock(dbms, &schema, connection)? {
+        if !try_lock(guest_driver(dbms), &schema, connection)? {
             continue;
         }
         if schemas(dbms, connection)?.contains(&schema) {
             let is_gone = is_made_here(dbms, &schema, connection)?
-                && marker::maker_state(dbms, &schema, connection)? != MakerState::Alive
+                && is_left(dbms, marker::maker_state(guest_driver(dbms), &schema, connection)?)
                 && limit_waits(dbms, Some(patience.sweep()), connection).is_ok()
                 && drop_left(dbms, &schema, false, connection).is_ok();
             if !is_gone && !is_begun(dbms, &schema, &names, connection)? {
-                release(dbms, &schema, connection)?;
+                release(guest_driver(dbms), &schema, connection)?;
                 continue;
             }
         }
         let marker = Marker::new(maker)?;
-        return match marker.create(dbms, &schema, connection) {
+        return match marker.create(guest_driver(dbms), &schema, connection) {
             Ok(()) => Ok(Made { schema, nonce: marker.nonce().to_owned() }),
-            Err(error) => Err(login::refusal(dbms, home, error, connection)),
+            Err(error) => Err(login::refusal(guest_driver(dbms), home, error, connection)),
         };
     }
     Err(Refusal::PlaceUntold {
@@ -233,8 +238,23 @@ fn make(
     .into())
 }
 
-fn scope_of(schema: &str) -> Scope<'_> {
-    Scope::Guest { schema, allow_settings: false }
+/// Whether nobody uses a schema whose lock is free. Without locks that is known on the maker's host alone.
+fn is_left(dbms: Dbms, maker: MakerState) -> bool {
+    match maker {
+        MakerState::Alive => false,
+        MakerState::Ended => true,
+        MakerState::Elsewhere => guest_driver(dbms).lock.is_some(),
+    }
+}
+
+/// What statements that destroy may reach in a schema of somebody else's server.
+#[must_use]
+pub fn scope(dbms: Dbms, schema: &str, allow_settings: bool) -> Scope<'_> {
+    Scope::Guest { schema, allow_settings, driver: guest_driver(dbms) }
+}
+
+fn guest_driver(dbms: Dbms) -> &'static GuestDriver {
+    &driver(dbms).guest
 }
 
 /// The schemas of the server, or of the database, that have a name as rqps gives them.
@@ -244,10 +264,7 @@ fn schemas(dbms: Dbms, connection: &mut dyn Connection) -> Result<Vec<String>, E
 }
 
 fn all_schemas(dbms: Dbms, connection: &mut dyn Connection) -> Result<Vec<String>, Error> {
-    let sql = match dbms {
-        Dbms::Postgres => "select nspname from pg_catalog.pg_namespace order by 1",
-        _ => "select schema_name from information_schema.schemata order by 1",
-    };
+    let sql = guest_driver(dbms).schemas_sql;
     let result = connection.query(sql).map_err(|e| Error::client("list the schemas", e))?;
     Ok(result.rows.into_iter().flatten().flatten().collect())
 }
@@ -266,10 +283,7 @@ pub fn other_schemas(
 
 /// Ends what statements of a plan may have left open in a session, so that it can drop the schema.
 fn clear_session(dbms: Dbms, connection: &mut dyn Connection) -> Result<(), Error> {
-    let writes = match dbms {
-        Dbms::Postgres => "SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE",
-        _ => "SET SESSION TRANSACTION READ WRITE",
-    };
+    let writes = guest_driver(dbms).read_write_sql;
     for sql in ["ROLLBACK", writes] {
         match connection.query(sql) {
             // MySQL before 5.6.5 has no transactions that only read.
@@ -282,12 +296,19 @@ fn clear_session(dbms: Dbms, connection: &mut dyn Connection) -> Result<(), Erro
 
 /// Makes a schema the default of a session.
 fn use_schema(dbms: Dbms, schema: &str, connection: &mut dyn Connection) -> Result<(), Error> {
-    let name = quoted(dbms, schema);
-    let sql = match dbms {
-        Dbms::Postgres => format!("SET search_path TO {name}"),
-        _ => format!("USE {name}"),
-    };
+    let sql = (guest_driver(dbms).use_schema_sql)(schema);
     connection.query(&sql).map(|_| ()).map_err(|e| Error::client(sql, e))
+}
+
+/// Refuses a server that makes tables elsewhere than in the session's schema.
+fn require_current(dbms: Dbms, schema: &str, connection: &mut dyn Connection) -> Result<(), Error> {
+    let sql = guest_driver(dbms).current_schema_sql;
+    let result = query(connection, sql, sql)?;
+    let found = result.scalar().unwrap_or_default();
+    if found == schema {
+        return Ok(());
+    }
+    Err(Refusal::OtherSchema { schema: schema.to_owned(), found: found.to_owned() }.into())
 }
 
 /// Bounds how long one of these statements may take.
@@ -305,12 +326,7 @@ fn limit_waits(
 ) -> Result<(), Error> {
     // 0 would be no bound.
     let seconds = within.map(|within| within.as_secs().max(1));
-    let sql = match (dbms, seconds) {
-        (Dbms::Postgres, Some(seconds)) => format!("SET lock_timeout = '{seconds}s'"),
-        (Dbms::Postgres, None) => "RESET lock_timeout".to_owned(),
-        (_, Some(seconds)) => format!("SET SESSION lock_wait_timeout = {seconds}"),
-        (_, None) => "SET SESSION lock_wait_timeout = DEFAULT".to_owned(),
-    };
+    let sql = (guest_driver(dbms).limit_waits_sql)(seconds);
     match connection.query(&sql) {
         Ok(_) | Err(rqps_client::Error::Server(_)) => Ok(()),
         Err(e) => Err(Error::client("limit the wait for locks", e)),

@@ -4,14 +4,8 @@
 use rqps_client::{Connection, Endpoint};
 use rqps_model::Dbms;
 
+use crate::dbms::driver;
 use crate::{Error, connect};
-
-/// The setting of PostgreSQL, from 14 on (documentation of 19, "Statement Behavior").
-pub(crate) const POSTGRES_SETTING: &str = "idle_session_timeout";
-
-/// The largest value that MySQL and MariaDB take for it on Linux, s: a year (MySQL 9.7 Reference Manual,
-/// "wait_timeout").
-const LONGEST_S: u32 = 31_536_000;
 
 /// Opens a connection that may be idle for as long as a run takes.
 ///
@@ -28,15 +22,7 @@ pub fn connect_to_keep(dbms: Dbms, endpoint: &Endpoint) -> Result<Box<dyn Connec
 /// # Errors
 /// [`Error::Client`] when the connection fails.
 pub fn keep(dbms: Dbms, connection: &mut dyn Connection) -> Result<(), Error> {
-    let sql = match dbms {
-        Dbms::Mysql | Dbms::Mariadb => format!("SET SESSION wait_timeout = {LONGEST_S}"),
-        // Nothing is set where there is no such setting, or no limit: it would be told as one of somebody's.
-        Dbms::Postgres => format!(
-            "select set_config(name, '0', false) from pg_settings where name = '{POSTGRES_SETTING}' \
-             and setting <> '0'"
-        ),
-        Dbms::Null => return Ok(()),
-    };
+    let Some(sql) = (driver(dbms).keep_session_sql)() else { return Ok(()) };
     match connection.query(&sql) {
         Ok(_) | Err(rqps_client::Error::Server(_)) => Ok(()),
         Err(e) => Err(Error::client("lift the limit of a connection's idle time", e)),

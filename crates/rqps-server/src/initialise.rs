@@ -4,9 +4,10 @@ mod template;
 
 use rqps_model::Transport;
 
+use crate::dbms::own_server;
 use crate::instance::{Instance, Setup};
 use crate::watch::{Progress, Watch};
-use crate::{Error, certificate, mysql, postgres};
+use crate::{Error, certificate};
 use template::Template;
 
 impl Instance {
@@ -56,20 +57,12 @@ fn initialise(instance: &Instance, watch: &mut Watch<'_>) -> Result<(), Error> {
     }
     // Before the server meets it: its own message would come late and say little.
     instance.direct_io(watch.stop)?;
-    if instance.setup().installed.dbms.is_mysql_family() {
-        write_config(instance)?;
-        mysql::initialise(instance, watch)
-    } else {
-        postgres::initialise(instance, watch)?;
-        write_config(instance)
-    }
+    let own = own_server(instance.setup().installed.dbms)?;
+    (own.initialise)(instance, watch)
 }
 
 /// Writes the configuration file where the server will read it.
 fn write_config(instance: &Instance) -> Result<(), Error> {
-    let text = &instance.setup().config.text;
-    if instance.setup().installed.dbms.is_mysql_family() {
-        return instance.write_private(&mysql::config_path(instance), text);
-    }
-    postgres::write_config(instance, text)
+    let setup = instance.setup();
+    (own_server(setup.installed.dbms)?.write_config)(instance, &setup.config.text)
 }

@@ -102,8 +102,8 @@ impl Instance {
         disk::require(&setup.dir, MIN_FREE)?;
         let identity = &setup.identity;
         make_private(setup.dir.parent().unwrap_or(&setup.dir), &setup.dir, identity)?;
-        let server = (setup.installed.dbms, setup.installed.version.clone());
-        let marker = Marker::new(server, random_hex()?);
+        let version = setup.installed.version.clone();
+        let marker = Marker::new(setup.installed.dbms, version, random_hex()?);
         let lock = Arc::new(lock_marker(&setup.dir, true)?);
         write_marker(&lock, &setup.dir, &marker)?;
         let wall = wall::probe(&setup.identity, setup.trial.walls);

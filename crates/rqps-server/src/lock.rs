@@ -24,23 +24,33 @@ pub(crate) enum Kind {
     Shared,
 }
 
-/// How one works on what is in the cache, and what the others are told.
-pub(crate) const FETCHING: (Kind, &str) = (Kind::Exclusive, "another rqps fetches the same");
+/// What a lock is taken for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Purpose {
+    kind: Kind,
+    /// What whoever holds the lock meanwhile does.
+    why: &'static str,
+}
 
-/// How one replaces what others may use, and what it waits for.
-pub(crate) const REPLACING: (Kind, &str) =
-    (Kind::Exclusive, "another rqps runs a server that is to be replaced");
+/// To work on what is in the cache.
+pub(crate) const FETCHING: Purpose =
+    Purpose { kind: Kind::Exclusive, why: "another rqps fetches the same" };
 
-/// How one uses what is in the cache, and what it waits for.
-pub(crate) const USING: (Kind, &str) = (Kind::Shared, "another rqps replaces the server");
+/// To replace what others may use.
+pub(crate) const REPLACING: Purpose =
+    Purpose { kind: Kind::Exclusive, why: "another rqps runs a server that is to be replaced" };
 
-/// Waits for the lock on a file, which is made if need be and stays; `why` says what the other one
-/// does meanwhile.
+/// To use what is in the cache.
+pub(crate) const USING: Purpose =
+    Purpose { kind: Kind::Shared, why: "another rqps replaces the server" };
+
+/// Waits for the lock on a file, which is made if need be and stays.
 pub(crate) fn acquire(
     path: &Path,
-    (kind, why): (Kind, &'static str),
+    purpose: Purpose,
     watch: &mut Watch<'_>,
 ) -> Result<Flock<File>, Error> {
+    let Purpose { kind, why } = purpose;
     let doing = format!("wait for another rqps that holds {}", path.display());
     let arg = match kind {
         Kind::Exclusive => FlockArg::LockExclusiveNonblock,
@@ -55,7 +65,7 @@ pub(crate) fn acquire(
             .map_err(|e| Error::write(path, e))?,
     );
     let every = Duration::from_millis(200);
-    let lock = watch.poll(&doing, (LIMIT, every), |watch| {
+    let lock = watch.poll(&doing, LIMIT, every, |watch| {
         let Some(mine) = file.take() else { return Ok(None) };
         match Flock::lock(mine, arg) {
             Ok(lock) => Ok(Some(lock)),

@@ -14,7 +14,7 @@ use crate::plain;
 /// start or in the last ones.
 const END_BYTES: u64 = 1 << 20;
 
-/// Stands for what is left out.
+/// Stands for omitted text.
 const LEFT_OUT: &str = "...\n";
 
 /// What a log says from `offset` on, in whole lines: all of it, or its first and its last megabyte. Nothing

@@ -23,7 +23,7 @@ pub fn plain(text: &str) -> String {
 }
 
 /// What explains a failure in a log: its first ten errors and its last `n` lines, without the plugins
-/// that MySQL 5.6 shuts down one by one; `...` stands for what is left out between.
+/// that MySQL 5.6 shuts down one by one; `...` stands for omitted lines between.
 #[must_use]
 pub fn telling(log: &str, n: usize) -> String {
     let noise = |line: &&str| line.trim().is_empty() || line.contains("Shutting down plugin");

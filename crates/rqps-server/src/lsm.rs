@@ -149,7 +149,7 @@ fn whole(number: f64) -> u64 {
     whole
 }
 
-/// Two columns as names and numbers; what is no number is left out.
+/// Two columns as names and numbers; what is no number is skipped.
 fn numbers(connection: &mut dyn Connection, sql: &str) -> Result<BTreeMap<String, u64>, Error> {
     let result = connection.query(sql).map_err(|e| Error::client("read RocksDB's state", e))?;
     let pairs = result.rows.into_iter().filter_map(|row| {

@@ -9,11 +9,11 @@ use nix::unistd::Pid;
 use rustix::io::Errno;
 use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
 
-use crate::process::started;
+use crate::process::{StartedProcess, started};
 
-/// Sends a signal to the process that has this id and was started then (ticks after boot); to nobody where
-/// that one has ended.
-pub(crate) fn send((pid, at): (i32, u64), signal: Signal) {
+/// Sends a signal to this very process; to nobody where it has ended.
+pub(crate) fn send(process: StartedProcess, signal: Signal) {
+    let StartedProcess { pid, started: at } = process;
     let Some(id) = rustix::process::Pid::from_raw(pid) else { return };
     match pidfd_open(id, PidfdFlags::empty()) {
         Ok(handle) => {
@@ -45,12 +45,13 @@ mod tests {
         let mut child = Command::new("sleep").arg("600").spawn().unwrap();
         let pid = child.id().cast_signed();
         let at = started(pid).unwrap();
-        send((pid, at + 1), Signal::SIGKILL);
-        send((0, at), Signal::SIGKILL);
+        let process = StartedProcess { pid, started: at };
+        send(StartedProcess { started: at + 1, ..process }, Signal::SIGKILL);
+        send(StartedProcess { pid: 0, ..process }, Signal::SIGKILL);
         assert_eq!(child.try_wait().unwrap(), None, "another one was meant");
-        send((pid, at), Signal::SIGKILL);
+        send(process, Signal::SIGKILL);
         assert_eq!(child.wait().unwrap().signal(), Some(9));
         // It has been waited for: nobody is there.
-        send((pid, at), Signal::SIGKILL);
+        send(process, Signal::SIGKILL);
     }
 }

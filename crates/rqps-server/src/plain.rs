@@ -45,7 +45,7 @@ pub(crate) fn read(root: &Path, path: &Path, offset: u64) -> io::Result<Vec<u8>>
     Ok(bytes)
 }
 
-/// Makes a file anew, in place of whatever bears its name.
+/// Makes a new file, in place of whatever bears its name.
 ///
 /// # Errors
 /// When it cannot be made.
@@ -120,7 +120,7 @@ mod tests {
                 assert!(open(&root, &path, flags).is_err(), "{name}");
             }
         }
-        // What is made anew takes the link's place and leaves what it led to.
+        // The new file takes the link's place and leaves what it led to.
         for name in ["log", "same"] {
             let mut file = create(&root, &root.join(name)).unwrap();
             file.write_all(b"ours").unwrap();

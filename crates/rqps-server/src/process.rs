@@ -25,7 +25,7 @@ use crate::identity::Identity;
 use crate::wall::Door;
 use crate::watch::pause;
 use crate::{open_files, pidfd, secrets};
-pub use stat::tree;
+pub use stat::{StartedProcess, tree};
 pub(crate) use stat::{Stat, descendants, started, stat};
 
 /// A child process of rqps; killed with all its descendants when dropped.
@@ -182,7 +182,7 @@ impl Process {
     }
 
     /// Its descendants with their start times; none once it has ended, as its id may be somebody else's then.
-    pub(crate) fn descendants(&self) -> Vec<(i32, u64)> {
+    pub(crate) fn descendants(&self) -> Vec<StartedProcess> {
         // Held meanwhile, as above.
         let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
         if matches!(child.try_wait(), Ok(None)) { descendants(self.pid) } else { Vec::new() }

@@ -133,7 +133,8 @@ pub fn render(
 ) -> Result<Rendered, Error> {
     let mut initdb_arguments = Vec::new();
     let mut text = String::new();
-    let written: Vec<Setting> = config.options.iter().map(setting_of_plan).collect();
+    let written: Vec<Setting> =
+        config.options.iter().map(|(name, value)| setting_of_plan(name, value)).collect();
     let Clean { settings, mut changes } = options::classify(dbms, &written)?;
     let with_value = |(name, value): (String, Option<String>)| (name, value.unwrap_or_default());
     let mut left: Vec<(String, String)> = settings.into_iter().map(with_value).collect();
@@ -181,8 +182,8 @@ pub fn render(
     })
 }
 
-fn setting_of_plan((name, value): (&String, &String)) -> Setting {
-    Setting { name: name.clone(), value: Some(value.clone()), written: Written::Plan }
+fn setting_of_plan(name: &str, value: &str) -> Setting {
+    Setting { name: name.to_owned(), value: Some(value.to_owned()), written: Written::Plan }
 }
 
 /// The least memory, bytes, that a limited server of this configuration can live in: twice the

@@ -108,6 +108,30 @@ pub enum Refusal {
         /// The scheme of that.
         scheme: &'static str,
     },
+    /// The server speaks PostgreSQL's protocol and is another DBMS.
+    #[error(
+        "the server at {address} says that it is {said:?}, and refuses {statement}: rqps knows no such DBMS \
+         (docs/servers.md lists those that it measures by address)"
+    )]
+    UnknownDbms {
+        /// The address.
+        address: String,
+        /// What it says it is.
+        said: String,
+        /// What it refuses.
+        statement: String,
+    },
+    /// Tables that are named without a schema would not be made in rqps's.
+    #[error(
+        "the server makes tables in {found:?} where the session's schema is {schema}: nothing is measured there, as \
+         rqps's tables would lie among others"
+    )]
+    OtherSchema {
+        /// The schema of rqps's.
+        schema: String,
+        /// Where tables would be made.
+        found: String,
+    },
     /// An rqps that was killed had changed settings of somebody else's server.
     #[error(
         "schema {schema} stays: an rqps that was killed left {setting} changed; --allow-settings restores it"

@@ -16,6 +16,7 @@ use rqps_model::{Dbms, Transport, Version};
 
 use crate::confine::Confinement;
 use crate::connect::connect;
+use crate::dbms::own_server;
 use crate::destructive::Scope;
 use crate::freeze::Freezer;
 use crate::instance::{DATABASE, USER};
@@ -24,7 +25,7 @@ use crate::process::{self, Process};
 use crate::settle::{Settled, Target};
 use crate::vigil::Vigil;
 use crate::watch::Watch;
-use crate::{Error, Patience, core_file, disk, log_file, pidfd, settle, socket_dir, threads};
+use crate::{Error, Patience, core_file, data_dir, log_file, pidfd, settle, socket_dir, threads};
 
 /// A running server. Killed with all its processes when dropped.
 pub struct RunningServer {
@@ -131,8 +132,8 @@ impl RunningServer {
 
     /// What its data directory takes on disk.
     #[must_use]
-    pub fn data_dir_sizes(&self) -> disk::DataDirSizes {
-        disk::data_dir_sizes(self.dbms, &self.data_dir)
+    pub fn data_dir_sizes(&self) -> data_dir::DataDirSizes {
+        data_dir::data_dir_sizes(self.dbms, &self.data_dir)
     }
 
     /// The path of its socket.
@@ -163,7 +164,7 @@ impl RunningServer {
             password: self.password.clone(),
             server_public_key: None,
             database: DATABASE.to_owned(),
-            schema: None,
+            on_login: None,
             startup: rqps_client::Startup::default(),
             connect_timeout: self.patience.connect(),
         }
@@ -311,14 +312,11 @@ impl RunningServer {
 
     /// Shuts it down and waits; kills it when the deadline passes.
     ///
-    /// MySQL and MariaDB take SIGTERM for the SHUTDOWN statement, in all versions; PostgreSQL's
-    /// "fast shutdown" is SIGINT.
-    ///
     /// # Errors
     /// When the kernel refuses.
     pub fn stop(self, deadline: Duration) -> Result<Stopped, Error> {
         let doing = || format!("stop {}", self.name);
-        let signal = if self.dbms.is_mysql_family() { Signal::SIGTERM } else { Signal::SIGINT };
+        let signal = own_server(self.dbms)?.stop_signal;
         let start = Instant::now();
         let below = self.process.descendants();
         self.process.signal(signal).map_err(|e| Error::io(doing(), e))?;

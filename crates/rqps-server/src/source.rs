@@ -203,7 +203,7 @@ impl Source {
         if self.in_place().is_none() {
             std::fs::remove_file(archive).map_err(|e| Error::write(archive, e))?;
             if let Error::Checksum { remedy, .. } = &mut error {
-                "the file was deleted, run the command again to fetch it anew".clone_into(remedy);
+                "the file was deleted, and the same command fetches it again".clone_into(remedy);
             }
         }
         Err(error)
@@ -223,7 +223,7 @@ impl Source {
         let remedy = if self.in_place().is_some() {
             "it is not the archive that the catalogue means; correct `path` or `checksum` there"
         } else {
-            "remove it, so that it is fetched anew"
+            "remove it, so that it is fetched again"
         };
         Ok(Some(Error::Checksum {
             file: archive.display().to_string(),

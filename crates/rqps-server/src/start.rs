@@ -15,6 +15,7 @@ use rqps_model::{DIRECT_IO, Transport, WALL};
 
 use crate::confine::Confinement;
 use crate::connect::connect;
+use crate::dbms::own_server;
 use crate::identity::Identity;
 use crate::instance::{Instance, Setup, make_private};
 use crate::log_text::{says_disk_full, says_no_memory, telling, unknown_option};
@@ -24,7 +25,7 @@ use crate::process::Cage;
 use crate::running::RunningServer;
 use crate::vigil::Vigil;
 use crate::watch::{Progress, Watch};
-use crate::{Error, library, mysql, plain, postgres, process, socket_dir, wall};
+use crate::{Error, library, plain, process, socket_dir, wall};
 
 /// How often a free port is drawn again when somebody else took it meanwhile.
 const PORT_ATTEMPTS: u32 = 5;
@@ -73,14 +74,10 @@ fn start_on(instance: &Instance, port: u16, watch: &mut Watch<'_>) -> Result<Run
     let log = instance.log_path();
     let log_file = open_log(instance, &setup.identity)?;
     let log_start = log_file.metadata().map_or(0, |meta| meta.len());
-    let mysql_family = setup.installed.dbms.is_mysql_family();
-    let (mut command, socket, death) = if mysql_family {
-        (mysql::start_command(instance, port), mysql::socket_path(instance), Signal::SIGKILL)
-    } else {
-        // SIGQUIT is "immediate shutdown": the postmaster takes its children with it.
-        let socket = postgres::socket_path(instance, port);
-        (postgres::start_command(instance, port), socket, Signal::SIGQUIT)
-    };
+    let own = own_server(setup.installed.dbms)?;
+    let (mut command, socket) =
+        ((own.start_command)(instance, port), (own.socket_path)(instance, port));
+    let death = own.kill_signal;
     let confinement = Confinement::new(&setup.limits, &short_hash(&setup.dir.to_string_lossy()))?;
     let twin = log_file.try_clone().map_err(|e| Error::write(&log, e))?;
     command.stdout(twin).stderr(log_file);
@@ -118,9 +115,7 @@ fn start_on(instance: &Instance, port: u16, watch: &mut Watch<'_>) -> Result<Run
     server
         .await_ready(instance.ready_limit(), watch)
         .map_err(|error| with_suspicion(error, instance))?;
-    if mysql_family {
-        mysql::align_database(server.connect()?.as_mut())?;
-    }
+    (own.finish_start)(server.connect()?.as_mut())?;
     server.check_transport(setup.transport)?;
     server.process_facts = server.check_process(instance, watch)?;
     let vigil = Vigil::start(server.pid(), death, Arc::clone(&server.held), setup.patience.look());
@@ -184,7 +179,7 @@ impl RunningServer {
         let doing = format!("start {}", self.name);
         let what = format!("{} starts", self.name);
         let every = Duration::from_millis(50);
-        let ready = watch.poll(&doing, (limit, every), |watch| {
+        let ready = watch.poll(&doing, limit, every, |watch| {
             if let Some(status) = self.process.ended().map_err(|e| Error::io(doing.clone(), e))? {
                 let was_killed = status.signal() == Some(Signal::SIGKILL as i32);
                 return Err(self.start_failure(&process::describe_end(status), was_killed));

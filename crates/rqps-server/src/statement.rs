@@ -55,7 +55,7 @@ impl Place<'_> {
 }
 
 fn judge_own(dbms: Dbms, sql: &str) -> Result<(), String> {
-    let place = Place::Own(if dbms == Dbms::Postgres { "public" } else { DATABASE });
+    let place = Place::Own(if dbms.is_postgres_family() { "public" } else { DATABASE });
     let tokens = Tokens::read(dbms, sql)?;
     own::check(dbms, &tokens)?;
     match tokens.word(0) {

@@ -2,7 +2,7 @@
 //!
 //! MariaDB and PostgreSQL say it; MySQL says it with performance_schema on, which costs CPU per query
 //! and is off by default here. So there is a way that works everywhere: let the connection work and
-//! rest by turns and see whose CPU time does the same. A thread is never taken because it is new: a
+//! rest in rounds, and see whose CPU time does the same. A thread is never taken because it is new: a
 //! server starts background threads too, and with a thread cache a connection gets an old one.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,12 +16,15 @@ use rqps_client::Connection;
 use rqps_model::Dbms;
 
 use crate::Error;
+use crate::answer::ask;
+use crate::dbms::driver;
+use crate::dbms::driver::Driver;
 
-/// Turns of work and rest in one look. A thread that has nothing to do with the connection keeps
+/// Rounds of work and rest in one look. A thread that has nothing to do with the connection keeps
 /// step with all of them by an accident of one in 256 at most.
-const TURNS: usize = 4;
+const ROUNDS: usize = 4;
 
-/// Statements that a connection executes in one turn of work: some 0.2 ms of the server's CPU.
+/// Statements that a connection executes in the work of one round: some 0.2 ms of the server's CPU.
 const PROBES: usize = 16;
 
 /// Time for the server's thread to go back to sleep after its last answer: its CPU time is accounted
@@ -48,29 +51,20 @@ pub fn tasks(pid: i32) -> BTreeSet<i32> {
 /// # Errors
 /// As [`by_work`].
 pub fn thread_of(dbms: Dbms, server: i32, connection: &mut dyn Connection) -> Result<i32, Error> {
-    match told(dbms, connection)? {
-        Some(tid) if dbms == Dbms::Postgres || tasks(server).contains(&tid) => Ok(tid),
+    let driver = driver(dbms);
+    match told(driver, connection)? {
+        Some(tid) if driver.has_process_per_connection || tasks(server).contains(&tid) => Ok(tid),
         _ => by_work(server, connection),
     }
 }
 
 /// What the server says itself; `None` when it does not know.
-fn told(dbms: Dbms, connection: &mut dyn Connection) -> Result<Option<i32>, Error> {
+fn told(driver: &Driver, connection: &mut dyn Connection) -> Result<Option<i32>, Error> {
     let id = connection.session().connection_id;
-    let sql = match dbms {
-        Dbms::Postgres => "select pg_backend_pid()".to_owned(),
-        Dbms::Mariadb => format!("select TID from information_schema.processlist where ID = {id}"),
-        Dbms::Mysql => format!(
-            "select THREAD_OS_ID from performance_schema.threads where PROCESSLIST_ID = {id}"
-        ),
-        Dbms::Null => return Ok(None),
-    };
-    match connection.query(&sql) {
-        Ok(result) => Ok(result.scalar().and_then(|text| text.parse().ok()).filter(|tid| *tid > 0)),
-        // A version without that column or table.
-        Err(rqps_client::Error::Server(_)) => Ok(None),
-        Err(e) => Err(Error::client("ask for the connection's thread", e)),
-    }
+    let Some(sql) = (driver.thread_sql)(id) else { return Ok(None) };
+    // A version may lack that column or table.
+    let result = ask(connection, "ask for the connection's thread", &sql)?;
+    Ok(result.and_then(|result| result.scalar()?.parse().ok()).filter(|tid| *tid > 0))
 }
 
 /// The one thread that works whenever the connection does and rests whenever it rests.
@@ -81,11 +75,11 @@ fn told(dbms: Dbms, connection: &mut dyn Connection) -> Result<Option<i32>, Erro
 pub fn by_work(server: i32, connection: &mut dyn Connection) -> Result<i32, Error> {
     let mut seen = Vec::new();
     for _ in 0..ATTEMPTS {
-        let mut turns = Vec::new();
-        for _ in 0..TURNS {
-            turns.push(turn(server, connection)?);
+        let mut rounds = Vec::new();
+        for _ in 0..ROUNDS {
+            rounds.push(round(server, connection)?);
         }
-        seen = in_step(&turns);
+        seen = in_step(&rounds);
         if let [tid] = seen[..] {
             return Ok(tid);
         }
@@ -99,9 +93,9 @@ pub fn by_work(server: i32, connection: &mut dyn Connection) -> Result<i32, Erro
 }
 
 /// What each thread used of the CPU while the connection worked and then rested as long, ns.
-type Turn = BTreeMap<i32, [u64; 2]>;
+type Round = BTreeMap<i32, [u64; 2]>;
 
-fn turn(server: i32, connection: &mut dyn Connection) -> Result<Turn, Error> {
+fn round(server: i32, connection: &mut dyn Connection) -> Result<Round, Error> {
     let before = all_cpu_ns(server);
     let start = Instant::now();
     for _ in 0..PROBES {
@@ -125,13 +119,13 @@ fn pause(time: Duration) {
     std::thread::sleep(time);
 }
 
-/// The threads that used CPU in every turn of work, and little in the turns of rest.
-fn in_step(turns: &[Turn]) -> Vec<i32> {
-    let Some(first) = turns.first() else { return Vec::new() };
+/// The threads that used CPU in the work of every round, and little in the rest.
+fn in_step(rounds: &[Round]) -> Vec<i32> {
+    let Some(first) = rounds.first() else { return Vec::new() };
     let keeps_step = |tid: &i32| {
         let (mut work_ns, mut rest_ns) = (0, 0);
-        for turn in turns {
-            match turn.get(tid) {
+        for round in rounds {
+            match round.get(tid) {
                 Some([work, rest]) if *work > 0 => {
                     work_ns += work;
                     rest_ns += rest;
@@ -208,10 +202,10 @@ mod tests {
 
     use super::*;
 
-    /// Turns from each thread's CPU time at work and at rest, us.
-    fn turns(threads: &[(i32, [[u64; 2]; 4])]) -> Vec<Turn> {
-        let turn = |n: usize| threads.iter().map(|(tid, t)| (*tid, t[n])).collect();
-        (0..4).map(turn).collect()
+    /// Rounds from each thread's CPU time at work and at rest, us.
+    fn rounds(threads: &[(i32, [[u64; 2]; 4])]) -> Vec<Round> {
+        let round = |n: usize| threads.iter().map(|(tid, t)| (*tid, t[n])).collect();
+        (0..4).map(round).collect()
     }
 
     #[test]
@@ -223,19 +217,19 @@ mod tests {
         let burst = (9, [[2000, 0], [0, 0], [0, 0], [0, 0]]);
         let late = (10, [[0, 500], [300, 0], [300, 0], [300, 0]]);
         let idle = (11, [[0, 0]; 4]);
-        assert_eq!(in_step(&turns(&[serves, busy, burst, late, idle])), [7]);
+        assert_eq!(in_step(&rounds(&[serves, busy, burst, late, idle])), [7]);
         // Without the one that serves, none of them is taken for it.
-        assert_eq!(in_step(&turns(&[busy, burst, late, idle])), Vec::<i32>::new());
+        assert_eq!(in_step(&rounds(&[busy, burst, late, idle])), Vec::<i32>::new());
         // Two that keep step are told as two.
-        assert_eq!(in_step(&turns(&[serves, (12, serves.1)])), [7, 12]);
-        // A thread that ended before the last turn.
-        let mut gone = turns(&[serves, idle]);
+        assert_eq!(in_step(&rounds(&[serves, (12, serves.1)])), [7, 12]);
+        // A thread that ended before the last round.
+        let mut gone = rounds(&[serves, idle]);
         gone[3].remove(&7);
         assert_eq!(in_step(&gone), Vec::<i32>::new());
     }
 
     #[test]
-    fn threads_that_a_placed_one_has_made_are_placed_anew() {
+    fn threads_that_a_placed_one_has_made_are_placed_again() {
         let me = gettid();
         let own = sched_getaffinity(me).unwrap();
         let cpus: Vec<usize> =

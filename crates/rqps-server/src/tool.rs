@@ -109,7 +109,7 @@ pub(crate) fn run_in(
         Err(e) => return Ok(Err(e)),
     };
     let is_too_much = || said.metadata().is_ok_and(|meta| meta.len() > MOST_SAID);
-    let ended = watch.poll(&doing, (limit, Duration::from_millis(100)), |watch| {
+    let ended = watch.poll(&doing, limit, Duration::from_millis(100), |watch| {
         meanwhile(watch);
         if is_too_much() {
             return Ok(Some(None));

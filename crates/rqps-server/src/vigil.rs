@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
-use crate::process::{Stat, descendants, stat};
+use crate::process::{StartedProcess, Stat, descendants, stat};
 use crate::watchdog::end_tree;
 
 /// In how many looks in a row a process must stand still: longer than rqps stops any itself.
@@ -53,9 +53,10 @@ impl Vigil {
                     seen.forget();
                     continue;
                 }
-                let mut members = vec![(root, started)];
+                let mut members = vec![StartedProcess { pid: root, started }];
                 members.extend(descendants(root));
-                let states = members.iter().filter_map(|(pid, _)| Some((*pid, stat(*pid)?)));
+                let states =
+                    members.iter().filter_map(|process| Some((process.pid, stat(process.pid)?)));
                 if let Some(pid) = seen.look(states) {
                     let seconds = (every * LOOKS).as_secs_f64();
                     let _ = told.set(format!(

@@ -71,7 +71,8 @@ impl Watch<'_> {
     pub fn poll<T>(
         &mut self,
         doing: &str,
-        (limit, every): (Duration, Duration),
+        limit: Duration,
+        every: Duration,
         mut probe: impl FnMut(&mut Self) -> Result<Option<T>, Error>,
     ) -> Result<Option<T>, Error> {
         let start = Instant::now();
@@ -98,21 +99,22 @@ pub(crate) fn pause(time: Duration) {
 mod tests {
     use super::*;
 
-    const FAST: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(1));
+    const LIMIT: Duration = Duration::from_millis(20);
+    const EVERY: Duration = Duration::from_millis(1);
 
     #[test]
     fn polls_until_there_is_a_value_the_limit_or_a_stop() {
         let stop = AtomicBool::new(false);
         let mut watch = Watch { stop: &stop, report: &mut |_| {} };
         let mut n = 0;
-        let got = watch.poll("count", FAST, |_| {
+        let got = watch.poll("count", LIMIT, EVERY, |_| {
             n += 1;
             Ok((n == 3).then_some(n))
         });
         assert_eq!(got.unwrap(), Some(3));
-        assert_eq!(watch.poll("wait", FAST, |_| Ok(None::<()>)).unwrap(), None);
+        assert_eq!(watch.poll("wait", LIMIT, EVERY, |_| Ok(None::<()>)).unwrap(), None);
         stop.store(true, Ordering::Relaxed);
-        let error = watch.poll("sleep", FAST, |_| Ok(None::<()>)).unwrap_err();
+        let error = watch.poll("sleep", LIMIT, EVERY, |_| Ok(None::<()>)).unwrap_err();
         assert_eq!(error.to_string(), "interrupted while sleep");
     }
 }

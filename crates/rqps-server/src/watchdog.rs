@@ -9,7 +9,7 @@
 //! release ROOT                                   it has ended, or is no longer stopped
 //! ```
 //!
-//! It says `ready` before it is told of anything, and is started anew when it has ended before rqps.
+//! It says `ready` before it is told of anything, and is started again when it has ended before rqps.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 
 use crate::freeze::Freezer;
-use crate::process::{descendants, describe_end, stat};
+use crate::process::{StartedProcess, Stat, descendants, describe_end, stat};
 use crate::watch::pause;
 use crate::{pidfd, secrets};
 
@@ -63,16 +63,16 @@ impl Watchdog {
 
     /// Makes it answer for a tree; to be called before the tree is stopped, and again when its
     /// processes have changed. What is known already is not said again, except to one that has to be
-    /// started anew because the watchdog has ended.
+    /// started again because the watchdog has ended.
     ///
     /// # Errors
-    /// When the watchdog is gone and cannot be started anew.
+    /// When the watchdog is gone and cannot be started again.
     pub fn hold(&mut self, freezer: &Freezer, death: Signal) -> io::Result<()> {
         if self.child.try_wait()?.is_some() {
             self.revive()?;
         }
         let mut line = format!("hold {} {}", freezer.root(), death.as_str());
-        for (pid, started) in freezer.members() {
+        for StartedProcess { pid, started } in freezer.members() {
             line.push_str(&format!(" {pid}:{started}"));
         }
         if self.told.get(&freezer.root()) == Some(&line) {
@@ -159,7 +159,7 @@ fn await_ready(output: Option<ChildStdout>) -> Option<String> {
 #[derive(Debug, PartialEq, Eq)]
 struct Held {
     death: Signal,
-    members: Vec<(i32, u64)>,
+    members: Vec<StartedProcess>,
 }
 
 /// The watchdog process itself: says that it is ready, listens until its input ends, then ends what it
@@ -199,7 +199,7 @@ fn take(line: &str, held: &mut BTreeMap<i32, Held>) {
             };
             let member = |word: &str| {
                 let (pid, started) = word.split_once(':')?;
-                Some((pid.parse().ok()?, started.parse().ok()?))
+                Some(StartedProcess { pid: pid.parse().ok()?, started: started.parse().ok()? })
             };
             held.insert(root, Held { death, members: words.filter_map(member).collect() });
         }
@@ -207,27 +207,27 @@ fn take(line: &str, held: &mut BTreeMap<i32, Held>) {
     }
 }
 
-/// Lets every tree go on and end by its own signal, and kills what is left of it after a while.
+/// Lets every tree run and end by its own signal, and kills what remains of it after a while.
 fn end_all(held: &BTreeMap<i32, Held>) {
-    let mut all: Vec<(i32, u64)> = Vec::new();
+    let mut all: Vec<StartedProcess> = Vec::new();
     for (&root, tree) in held {
         all.extend(ask_to_end(root, tree.death, &tree.members));
     }
     kill_what_stays(&all);
 }
 
-/// The same for one tree, whose processes have these start times.
-pub(crate) fn end_tree(root: i32, death: Signal, members: &[(i32, u64)]) {
+/// The same for one tree of these processes.
+pub(crate) fn end_tree(root: i32, death: Signal, members: &[StartedProcess]) {
     kill_what_stays(&ask_to_end(root, death, members));
 }
 
-/// Sends a tree its signal and lets it go on to hear it; gives those that were there.
-fn ask_to_end(root: i32, death: Signal, members: &[(i32, u64)]) -> Vec<(i32, u64)> {
+/// Sends a tree its signal and lets it run to hear it; gives those that were there.
+fn ask_to_end(root: i32, death: Signal, members: &[StartedProcess]) -> Vec<StartedProcess> {
     // Nobody is to be taken for somebody else who has the same id by now.
-    let mut there: Vec<(i32, u64)> = members.iter().copied().filter(|m| is_there(*m)).collect();
-    if there.iter().any(|(pid, _)| *pid == root) {
+    let mut there: Vec<StartedProcess> = members.iter().copied().filter(|m| is_there(*m)).collect();
+    if there.iter().any(|process| process.pid == root) {
         there.extend(descendants(root));
-        if let Some(first) = there.iter().find(|(pid, _)| *pid == root) {
+        if let Some(first) = there.iter().find(|process| process.pid == root) {
             pidfd::send(*first, death);
         }
     }
@@ -237,7 +237,7 @@ fn ask_to_end(root: i32, death: Signal, members: &[(i32, u64)]) -> Vec<(i32, u64
     there
 }
 
-fn kill_what_stays(all: &[(i32, u64)]) {
+fn kill_what_stays(all: &[StartedProcess]) {
     let since = Instant::now();
     while all.iter().any(|m| is_there(*m)) {
         if since.elapsed() > END_WITHIN {
@@ -251,8 +251,9 @@ fn kill_what_stays(all: &[(i32, u64)]) {
 }
 
 /// Whether this very process is there and has not ended.
-fn is_there((pid, started): (i32, u64)) -> bool {
-    stat(pid).is_some_and(|now| now.started == started && !matches!(now.state, 'Z' | 'X'))
+fn is_there(process: StartedProcess) -> bool {
+    let is_same = |now: &Stat| now.started == process.started;
+    stat(process.pid).is_some_and(|now| is_same(&now) && !matches!(now.state, 'Z' | 'X'))
 }
 
 #[cfg(test)]
@@ -269,7 +270,9 @@ mod tests {
             take(line, &mut held);
         }
         assert_eq!(held.keys().copied().collect::<Vec<_>>(), [7, 8]);
-        assert_eq!(held[&7], Held { death: Signal::SIGQUIT, members: vec![(7, 100), (9, 120)] });
+        let members =
+            [(7, 100), (9, 120)].map(|(pid, started)| StartedProcess { pid, started }).to_vec();
+        assert_eq!(held[&7], Held { death: Signal::SIGQUIT, members });
         take("release 7", &mut held);
         assert_eq!(held.len(), 1);
     }
@@ -278,7 +281,9 @@ mod tests {
     fn another_process_with_the_same_id_is_left_alone() {
         let me = i32::try_from(std::process::id()).unwrap();
         let started = stat(me).unwrap().started;
-        assert!(is_there((me, started)) && !is_there((me, started + 1)));
+        let process = StartedProcess { pid: me, started };
+        assert!(is_there(process));
+        assert!(!is_there(StartedProcess { started: started + 1, ..process }));
         // Had it taken this process for a held one, the test would end here.
         let mut said = Vec::new();
         watch(format!("hold {me} SIGKILL {me}:{}\n", started + 1).as_bytes(), &mut said).unwrap();
@@ -302,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_was_killed_is_started_anew_and_told_all() {
+    fn one_that_was_killed_is_replaced_and_told_all() {
         let dir = tempfile::tempdir().unwrap();
         let notes = dir.path().join("notes");
         let lines = || std::fs::read_to_string(&notes).unwrap_or_default();

@@ -39,7 +39,7 @@ pub struct Flame<'a> {
     pub is_pair: bool,
     /// What is meant by an operation: `query`.
     pub operation: &'a str,
-    /// Frames below this share of the width are left out.
+    /// Frames below this share of the width are excluded.
     pub least_share: f64,
     /// What the graph shows, for those who do not see it.
     pub label: &'a str,

@@ -2,7 +2,7 @@
 //!
 //! A graph of one system is as wide as its CPU time per operation. A differential one shows both sides
 //! at once: a frame is as wide as the longer of its own two times and all that it calls together. What
-//! the candidate no longer calls keeps its width, and what it calls anew has its own; a frame and what
+//! the candidate no longer calls keeps its width, and what only it calls has its own; a frame and what
 //! it calls never overlap. The whole is therefore at least as wide as the longer of the two totals.
 
 use std::collections::HashMap;

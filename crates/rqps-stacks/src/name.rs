@@ -83,8 +83,8 @@ fn shortened(name: &str) -> String {
             continue;
         }
         let close = match c {
-            '<' => closing(rest, ('<', '>')),
-            '(' => closing(rest, ('(', ')')),
+            '<' => closing(rest, '<', '>'),
+            '(' => closing(rest, '(', ')'),
             _ => None,
         };
         let Some(end) = close else {
@@ -108,7 +108,7 @@ fn is_operator(before: &str, rest: &str) -> bool {
 }
 
 /// Where the list ends that `text` begins with; `None` when nothing closes it.
-fn closing(text: &str, (open, close): (char, char)) -> Option<usize> {
+fn closing(text: &str, open: char, close: char) -> Option<usize> {
     let mut depth = 0_usize;
     let mut before = ' ';
     for (at, c) in text.char_indices() {

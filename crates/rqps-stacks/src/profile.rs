@@ -42,7 +42,7 @@ pub struct StackProfile {
     pub waits: Stacks,
 }
 
-/// What is known of a stack profile beside the stacks. None of it is part of any figure.
+/// What is known of a stack profile beside the stacks. None of it is part of any rate.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Facts {
     /// When the extra slices began, milliseconds since 1970.

@@ -1,4 +1,4 @@
-//! Whether windows have two levels: a figure between two levels describes neither.
+//! Whether windows have two levels: a rate between two levels describes neither.
 //!
 //! Hartigan's dip ([`crate::dip`]) tells two modes from one; it leaves skewed windows alone,
 //! because the uniform distribution that it is judged by is the hardest of all with one mode. The
@@ -14,7 +14,7 @@ use crate::random::Random;
 /// Windows below which nothing is said: a second of them.
 pub const MIN_WINDOWS: usize = 50;
 
-/// Windows above which some are left out, evenly over the time: so many show what is to be
+/// Windows above which some are excluded, evenly over the time: so many show what is to be
 /// marked as well, and the dip of all takes long.
 const MAX_WINDOWS: usize = 6000;
 
@@ -28,7 +28,7 @@ const MIN_DIP: f64 = 0.02;
 /// A level rarer than this is a stall or a burst, which average and steady rate tell apart.
 const MIN_SHARE: f64 = 0.1;
 
-/// Levels nearer than this to each other blur no figure beyond the practical bound.
+/// Levels nearer than this to each other blur no rate beyond the practical bound.
 const MIN_GAP: f64 = 0.05;
 
 /// √n · dip of n uniform values and the probability of exceeding it: 10,000 simulated samples of
@@ -88,7 +88,7 @@ pub fn levels(windows: &Windows) -> Option<Levels> {
     }
     let mut random = Random::new(windows.counts.len() as u64);
     let every = windows.counts.len().div_ceil(MAX_WINDOWS);
-    // One of each group is drawn: a fixed step could meet the same place of every turn.
+    // One of each group is drawn: a fixed step could meet the same place of every slice.
     let drawn: Vec<u32> = match every {
         1 => windows.counts.clone(),
         _ => windows.counts.chunks(every).map(|c| c[random.position(c.len())]).collect(),

@@ -51,9 +51,9 @@ mod tests {
         let waves = [1.0, 1.0, 1.0, 1.0, 1.0, 3.0, 3.0, 3.0, 3.0, 3.0];
         assert!((of_neighbours(&waves) - 0.7).abs() < 1e-12);
         assert!((inflation(&waves) - 1.7 / 0.3).abs() < 1e-12);
-        // Turns correlate negatively, which does not count.
-        let turns = [1.0, 3.0, 1.0, 3.0, 1.0, 3.0, 1.0, 3.0, 1.0, 3.0];
-        assert!((inflation(&turns) - 1.0).abs() < 1e-12);
+        // Alternating values correlate negatively, which does not count.
+        let alternating = [1.0, 3.0, 1.0, 3.0, 1.0, 3.0, 1.0, 3.0, 1.0, 3.0];
+        assert!((inflation(&alternating) - 1.0).abs() < 1e-12);
         assert!((inflation(&waves[..7]) - 1.0).abs() < 1e-12);
         assert!((inflation(&[2.0; 10]) - 1.0).abs() < 1e-12);
     }

@@ -2,7 +2,7 @@
 //! how many microseconds more an operation takes, and not only how many times as long.
 //!
 //! The method is that of the logarithms of ratios, which are differences, too: of blocks that were
-//! measured in turns the mean of their differences ([`crate::interval::skew_adjusted`]), over several
+//! interleaved the mean of their differences ([`crate::interval::skew_adjusted`]), over several
 //! starts of the servers that of the starts ([`crate::starts`]); of two samples Welch's t
 //! ([`crate::ratio`]).
 
@@ -14,7 +14,7 @@ use crate::tested::count;
 use crate::{CONFIDENCE, student};
 
 /// The mean of the differences that each start of the servers has, in order of time; starts without
-/// any are left out. `None` without a difference, or with one that is not finite.
+/// any are excluded. `None` without a difference, or with one that is not finite.
 #[must_use]
 pub fn of_pairs(starts: &[Vec<f64>]) -> Option<Estimate> {
     let scale = starts.iter().flatten().fold(0.0_f64, |most, v| most.max(v.abs()));

@@ -1,4 +1,4 @@
-//! Whether figures drift within a step: the slope of their logarithms over time.
+//! Whether rates drift within a step: the slope of their logarithms over time.
 //!
 //! Student's t on the slope of least squares, widened for the correlation of what the line leaves
 //! ([`crate::correlation`]). A step that drifts had not settled; the interval of its ratio is then
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn by_hand() {
-        // A line from 0 to 0.7 in eight blocks, and in turns 0.01 above and below it but for the
+        // A line from 0 to 0.7 in eight blocks. They alternate 0.01 above and below it but for the
         // middle, so that the noise has no slope of its own: squares of time 12/14, of residuals
         // 8e-4.
         let noise = [1.0, -1.0, 1.0, -1.0, -1.0, 1.0, -1.0, 1.0].map(|e| 0.01 * e);

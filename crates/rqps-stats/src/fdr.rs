@@ -51,7 +51,7 @@ pub struct Decision {
     pub is_significant: bool,
 }
 
-/// Verdicts over all ratios of a run (every step times every candidate, figures only, so that each
+/// Verdicts over all ratios of a run (every step times every candidate, QPS only, so that each
 /// question is counted once), in the order given. `bound` as in [`verdict`], `q` in 0..1.
 ///
 /// Ratios without an interval take no part. A verdict of `same` needs no test: it says that a

@@ -1,4 +1,4 @@
-//! Estimates, intervals and verdicts: figures of slices in, values with uncertainty out. No IO.
+//! Estimates, intervals and verdicts: rates of slices in, values with uncertainty out. No IO.
 //!
 //! References: B. L. Welch, "The generalization of Student's problem when several different
 //! population variances are involved", Biometrika 34 (1947); F. E. Satterthwaite, "An approximate

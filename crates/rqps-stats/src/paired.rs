@@ -1,4 +1,4 @@
-//! Ratios of figures between two systems that took turns, block by block.
+//! QPS ratios of two interleaved systems, block by block.
 //!
 //! Block i of one system and block i of the other were measured in the same seconds, in rounds of
 //! short slices, so that a change of the host touches both alike. The observation is the logarithm
@@ -8,7 +8,7 @@ use rqps_model::Estimate;
 
 use crate::tested::{Tested, of_log_ratios};
 
-/// `candidate / base` of figures above 0 that were measured in pairs, with its 95% interval.
+/// `candidate / base` of rates above 0 that were measured in pairs, with its 95% interval.
 ///
 /// The point is the exponential of the mean log ratio, so that swapping the sides inverts point and
 /// interval. With one pair there is no interval. `None` when there is no pair, the sides differ in
@@ -66,11 +66,11 @@ mod tests {
 
     #[test]
     fn blocks_like_their_neighbours_widen_the_interval() {
-        // The same values, once in waves and once in turns.
+        // The same values, once in waves and once alternating.
         let waves = [1.0, 1.0, 1.0, 1.0, 1.0, 1.2, 1.2, 1.2, 1.2, 1.2];
-        let turns = [1.0, 1.2, 1.0, 1.2, 1.0, 1.2, 1.0, 1.2, 1.0, 1.2];
+        let alternating = [1.0, 1.2, 1.0, 1.2, 1.0, 1.2, 1.0, 1.2, 1.0, 1.2];
         let width = |values: &[f64]| paired_ratio(&[1.0; 10], values).unwrap().half_width();
-        assert!(width(&waves).unwrap() > 1.5 * width(&turns).unwrap());
+        assert!(width(&waves).unwrap() > 1.5 * width(&alternating).unwrap());
     }
 
     #[test]

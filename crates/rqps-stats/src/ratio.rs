@@ -1,6 +1,6 @@
-//! Ratios of figures between two systems measured one after the other, and verdicts on them.
+//! QPS ratios of two systems measured one after the other, and verdicts on them.
 //!
-//! In a sequential run a slice of one system has no partner in the other, so the log figures are
+//! In a sequential run a slice of one system has no partner in the other, so the log rates are
 //! compared as two independent samples with unequal variances (Welch). What the interval cannot
 //! contain is a drift of the host between the systems; reports of sequential runs say so.
 
@@ -10,7 +10,7 @@ use crate::summary::{NO_VARIANCE, moments, p_without_spread};
 use crate::tested::{Tested, count};
 use crate::{CONFIDENCE, student};
 
-/// `candidate / base` of figures above 0, with the 95% interval of Welch's t on their logarithms.
+/// `candidate / base` of rates above 0, with the 95% interval of Welch's t on their logarithms.
 ///
 /// The point is the ratio of geometric means, so that swapping the sides inverts point and
 /// interval. Values without any spread give an interval that is a point; where they are counts over
@@ -34,7 +34,7 @@ pub fn ratio_test(base: &[f64], candidate: &[f64]) -> Option<Tested> {
     let difference = c_mean - b_mean;
     let n = count(b.len().min(c.len()));
     if n < 2 {
-        // Two single figures are divided and not taken through logarithms: the same quotient, to the
+        // Two single rates are divided and not taken through logarithms: the same quotient, to the
         // last digit, as whoever divides the two printed numbers.
         let point = match (base, candidate) {
             ([base], [candidate]) => candidate / base,

@@ -1,4 +1,4 @@
-//! The least uncertainty of figures that are counts: one operation.
+//! The least uncertainty of rates that are counts: one operation.
 
 use rqps_model::Estimate;
 
@@ -58,7 +58,7 @@ mod tests {
         let widest = (301.0_f64 / 300.0).powi(2);
         assert!((high - widest).abs() < 1e-12 && (low * widest - 1.0).abs() < 1e-12);
         assert_eq!(verdict(&same, 0.05), Verdict::Same);
-        // With ten operations a slice the same figures settle nothing.
+        // With ten operations a slice the same rates settle nothing.
         let coarse = of_counts([10, 10]);
         let unclear = ratio(&[10.0; 2], &[10.0; 2]).unwrap();
         let unclear = resolved(unclear, of_ratio(coarse, coarse));

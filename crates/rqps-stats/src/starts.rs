@@ -1,6 +1,6 @@
 //! Two levels: blocks within a start of the servers, and starts.
 //!
-//! A start draws a memory layout that alone moves a figure by 1 to 2%, the same for all blocks of
+//! A start draws a memory layout that alone changes QPS by 1 to 2%, the same for all blocks of
 //! that start. The observation is therefore the start: its mean log ratio, weighted by what is
 //! known of it. The model is that of random effects, mean of start i = true mean + effect of the
 //! start (variance τ²) + noise of its blocks (variance vᵢ); τ² by R. DerSimonian and N. Laird,
@@ -44,7 +44,7 @@ struct Start {
 }
 
 /// The ratio of which `starts` has, for each start of the servers, the blocks' log ratios in order
-/// of time. Starts without blocks are left out.
+/// of time. Starts without blocks are excluded.
 ///
 /// With one start the interval is that of its blocks ([`of_log_ratios`]). From two starts on it has
 /// (starts − 1) degrees of freedom: with two, t is 12.7, and only differences of many times what

@@ -2,7 +2,7 @@
 //!
 //! The host only ever slows a window down, so an upper quantile of windows is the location that the
 //! host moves least. A server's own stalls are one-sided too and are real: the average stays the
-//! figure, and where the two disagree that is a finding ([`disagreement`]).
+//! QPS, and where the two disagree a warning says so ([`disagreement`]).
 
 use rqps_model::Windows;
 
@@ -20,7 +20,7 @@ const SECOND_NS: f64 = 1e9;
 /// Where among its windows a block's rate is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Location {
-    /// The arithmetic mean: the figure itself.
+    /// The arithmetic mean: the QPS itself.
     Mean,
     /// The middle window.
     Median,

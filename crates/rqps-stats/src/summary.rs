@@ -1,4 +1,4 @@
-//! Mean and spread of figures, and the interval of a mean.
+//! Mean and spread of values, and the interval of a mean.
 
 use rqps_model::Estimate;
 

@@ -35,7 +35,7 @@ impl Tested {
         Self { estimate, p: Some(found.p), df: Some(found.df) }
     }
 
-    /// A ratio whose figures were all alike, with the width that counting leaves: see
+    /// A ratio whose rates were all alike, with the width that counting leaves: see
     /// [`crate::resolved`]. The p-value is then 1 where the interval holds 1, else 0.
     #[must_use]
     pub fn resolved(self, resolution: f64) -> Self {

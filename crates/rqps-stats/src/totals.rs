@@ -52,7 +52,7 @@ pub fn total(parts: &[Part]) -> Option<Estimate> {
 /// [`crate::ratio`] of those of two systems that were measured one after the other is the ratio of
 /// their totals with its interval; [`paired_test`] has that of blocks measured in pairs. With L the logarithm of the ratio of all n blocks and Lᵢ that of all
 /// but block i, the logarithm of figure i is L + (n - 1)·(mean of all Lᵢ - Lᵢ): a block that changes
-/// nothing when it is left out has the mean itself.
+/// nothing when it is excluded has the mean itself.
 ///
 /// `None` when there is no part, when a value is negative or not finite, or when the total, or that
 /// of all blocks but one, is not above 0.
@@ -67,8 +67,8 @@ pub fn figures(parts: &[Part]) -> Option<Vec<f64>> {
         return Some(vec![whole]);
     }
     let n = parts.len() as f64;
-    let without = |left_out: usize| -> Option<f64> {
-        let others = parts.iter().enumerate().filter(|(idx, _)| *idx != left_out);
+    let without = |omitted: usize| -> Option<f64> {
+        let others = parts.iter().enumerate().filter(|(idx, _)| *idx != omitted);
         ratio_of_sums(others.map(|(_, part)| part)).map(f64::ln)
     };
     let without: Option<Vec<f64>> = (0..parts.len()).map(without).collect();
@@ -80,7 +80,7 @@ pub fn figures(parts: &[Part]) -> Option<Vec<f64>> {
 
 /// Candidate / base of the totals of blocks that were measured in pairs, with its 95% interval and
 /// p-value: [`interval::plain`] of the logarithms of [`figures`]. A block that stalled is most of the
-/// skew there is, and undoing it would leave out what it says.
+/// skew there is, and undoing it would lose what it says.
 ///
 /// `None` as [`figures`], or when the sides differ in number.
 #[must_use]

@@ -63,13 +63,13 @@ pub enum Error {
         problem: String,
     },
     /// The store is no longer where it was opened.
-    #[error("{} is not the file that was opened: it was removed, moved or replaced, and nothing more can be stored in it; put it back and run the same command again to go on", path.display())]
+    #[error("{} is not the file that was opened: it was removed, moved or replaced, and nothing more can be stored in it; put it back and run the same command again to resume", path.display())]
     Gone {
         /// Where it was.
         path: PathBuf,
     },
     /// No space is left.
-    #[error("the disk that holds {} is full; nothing that was stored is lost: free some space and run the same command again to go on", path.display())]
+    #[error("the disk that holds {} is full; nothing that was stored is lost: free some space and run the same command again to resume", path.display())]
     DiskFull {
         /// The file.
         path: PathBuf,
@@ -205,8 +205,8 @@ mod tests {
             Error::of_sql(Path::new("/r/rqps.db"), "store slice 1", source).to_string()
         };
         expect_test::expect![[r#"
-            the disk that holds /r/rqps.db is full; nothing that was stored is lost: free some space and run the same command again to go on
-            the disk that holds /r/rqps.db is full; nothing that was stored is lost: free some space and run the same command again to go on
+            the disk that holds /r/rqps.db is full; nothing that was stored is lost: free some space and run the same command again to resume
+            the disk that holds /r/rqps.db is full; nothing that was stored is lost: free some space and run the same command again to resume
             cannot write /r/rqps.db (Error code 8: attempt to write a readonly database); make it and its directory writable for this user, or name another directory with --results
             /r/rqps.db is not a sound SQLite database: Error code 26: file is not a database; move it away, or name another directory with --results
             /r/rqps.db is locked by another process; try again when it has ended

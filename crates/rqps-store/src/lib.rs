@@ -33,13 +33,13 @@ pub use store::artifact::Artifact;
 pub use store::live::{Live, LiveFile};
 pub use store::lock::RunLock;
 pub use store::outline::{Brief, Outline};
-pub use store::remarks::Tag;
 pub use store::run_ref::RunRef;
 pub use store::summary::RunSummary;
 pub use store::tables::Table;
+pub use store::tags::Tag;
 pub use store::unfinished::Unfinished;
 pub use store::verify::Verified;
 pub use store::{
-    artifact, live, lock, outline, query_plans, remarks, run_ref, stack_profile, summary, tables,
+    artifact, live, lock, outline, query_plans, run_ref, stack_profile, summary, tables, tags,
     unfinished, verify,
 };

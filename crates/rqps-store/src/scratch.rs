@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-/// How many letters and digits come after that, drawn anew each time: tempfile's own.
+/// How many letters and digits come after that, drawn each time: tempfile's own.
 const N_DRAWN: usize = 6;
 
 /// The file in it that says whose it is, locked while it is in use.

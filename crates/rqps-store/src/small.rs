@@ -1,7 +1,7 @@
 //! Copies of runs that are to be kept by the dozen: which rows and columns stay behind, and what stands in their
 //! place. docs/export.md says it for readers.
 //!
-//! Only what no report makes a figure, a ratio, a metric or a verdict of.
+//! Only what no report makes a rate, a ratio, a metric or a verdict of.
 
 use std::collections::BTreeMap;
 
@@ -101,7 +101,7 @@ pub(crate) fn clean_up(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
 }
 
 /// Whether all rows of a table stay behind.
-pub(crate) fn is_left_out(table: &str) -> bool {
+pub(crate) fn is_excluded(table: &str) -> bool {
     table == "sample"
 }
 

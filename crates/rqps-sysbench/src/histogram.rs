@@ -84,7 +84,7 @@ impl Grid {
         self.value(counts.len().saturating_sub(1))
     }
 
-    /// The lines of a printed histogram, empty buckets left out.
+    /// The lines of a printed histogram, without empty buckets.
     pub(crate) fn drawn(&self, counts: &[u64]) -> String {
         const WIDTH: u64 = 40;
         let most = counts.iter().copied().max().unwrap_or(0).max(1);

@@ -83,7 +83,7 @@ impl Tally {
         add(&self.errors, 1);
     }
 
-    /// Counts a connection that was made anew.
+    /// Counts a reconnect.
     pub(crate) fn count_reconnect(&self) {
         add(&self.reconnects, 1);
     }
@@ -131,7 +131,7 @@ impl Tally {
         }
     }
 
-    /// Forgets least and greatest, for a report that begins anew.
+    /// Forgets least and greatest, for a new report.
     pub(crate) fn forget_extremes(&self) {
         self.min_ns.store(u64::MAX, Relaxed);
         self.max_ns.store(0, Relaxed);
@@ -149,7 +149,7 @@ pub(crate) struct Counts {
     pub(crate) others: u64,
     /// Errors that were survived.
     pub(crate) errors: u64,
-    /// Connections made anew.
+    /// Reconnects.
     pub(crate) reconnects: u64,
     /// Events.
     pub(crate) events: u64,

@@ -60,7 +60,7 @@ pub(crate) struct Worker {
     ended_ns: u64,
 }
 
-/// A connection with all that is needed to make it anew.
+/// A connection with all that a reconnect needs.
 #[derive(Debug)]
 struct Link {
     driver: Driver,
@@ -182,7 +182,7 @@ impl Worker {
         }
         let Err(lines) = self.try_reconnect(link) else {
             self.tally.count_reconnect();
-            return self.prepare_anew(link);
+            return self.prepare_again(link);
         };
         for line in lines {
             self.settings.console.log(Level::Fatal, &line);
@@ -190,7 +190,7 @@ impl Worker {
         false
     }
 
-    /// Makes a connection that was lost anew, with its statements, trying again and again until the run
+    /// Makes a lost connection again, with its statements, trying again and again until the run
     /// is over, as a server that restarts is back only some time later. False after telling why a
     /// statement cannot be prepared there.
     #[cold]
@@ -208,7 +208,7 @@ impl Worker {
             events::pause(BETWEEN_ATTEMPTS);
         }
         self.settings.console.log(Level::Debug, "Reconnected");
-        self.prepare_anew(link)
+        self.prepare_again(link)
     }
 
     fn try_reconnect(&mut self, link: usize) -> Result<(), Vec<String>> {

@@ -1,9 +1,9 @@
 //! Numbers as text, with as many digits as their intervals support.
 //!
-//! The rule. A figure is rounded at the second significant digit of its interval's half-width:
+//! The rule. A rate is rounded at the second significant digit of its interval's half-width:
 //! 16747 ± 335 is written 16750. A ratio is rounded at the first significant digit of it, and has
 //! never less than two decimals, as the field writes them, nor more than three: 0.623 ± 0.021 is
-//! 0.62, 0.7123 ± 0.0041 is 0.712. Without an interval a figure has whole numbers from 100 up, and a
+//! 0.62, 0.7123 ± 0.0041 is 0.712. Without an interval a rate has whole numbers from 100 up, and a
 //! ratio two decimals. Only text is rounded: CSV and JSON carry full precision.
 
 use jiff::Timestamp;
@@ -31,7 +31,7 @@ pub fn figure(estimate: &Estimate) -> String {
     }
 }
 
-/// The ends of a figure's interval: `[16410, 17080]`; absent with one observation.
+/// The ends of a rate's interval: `[16410, 17080]`; absent with one observation.
 pub fn figure_interval(estimate: &Estimate) -> Option<String> {
     let (low, high) = estimate.interval?;
     Some(match half_width(estimate) {

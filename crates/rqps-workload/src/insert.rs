@@ -5,6 +5,7 @@
 //! and deleter a [`Pair`] that says how far they are apart.
 
 mod args;
+mod client;
 mod deleter;
 mod holder;
 mod inserter;
@@ -18,7 +19,8 @@ mod step;
 mod worker;
 
 pub use args::{InsertArgs, InsertProtocol, InsertSize};
-pub use deleter::Deleter;
+pub use client::InsertClient;
+pub use deleter::{DeletedTable, Deleter};
 pub use holder::Holder;
 pub use inserter::{Inserter, Rows};
 pub use querier::{Querier, Queries};

@@ -6,6 +6,7 @@
 //! connection. [`populate`] fills the tables before.
 
 pub mod args;
+mod dialect;
 pub mod digits;
 pub mod distribution;
 pub mod error;

@@ -8,6 +8,7 @@ use std::ops::RangeInclusive;
 use rqps_client::{Connection, Error, ErrorClass};
 use rqps_model::{Compression, Dbms, Engine};
 
+use crate::dialect::{SysbenchTable, dialect};
 use crate::digits::{C_BYTES, PAD_BYTES, push_c, push_pad};
 use crate::distribution::Sampler;
 use crate::random::{Rng, mix};
@@ -77,21 +78,19 @@ impl LoadSpec {
     /// The statement that makes a table, without its secondary index.
     #[must_use]
     pub fn create_table_sql(&self, table: u32) -> String {
-        let name = table_name(table);
-        let columns = "k INTEGER DEFAULT '0' NOT NULL, c CHAR(120) DEFAULT '' NOT NULL, \
-                       pad CHAR(60) DEFAULT '' NOT NULL";
-        if self.dbms == Dbms::Postgres {
-            let key = if self.secondary { "" } else { ", PRIMARY KEY (id)" };
-            return format!("CREATE TABLE {name} (id SERIAL, {columns}{key})");
+        (dialect(self.dbms).create_table)(&self.table(&table_name(table), table))
+    }
+
+    fn table<'a>(&self, name: &'a str, number: u32) -> SysbenchTable<'a> {
+        SysbenchTable {
+            name,
+            number,
+            columns: "k INTEGER DEFAULT '0' NOT NULL, c CHAR(120) DEFAULT '' NOT NULL, \
+                      pad CHAR(60) DEFAULT '' NOT NULL",
+            is_secondary: self.secondary,
+            engine: self.engine,
+            compression: self.compression,
         }
-        // AUTO_INCREMENT demands an index on the column from the start.
-        let key = if self.secondary { "KEY xid (id)" } else { "PRIMARY KEY (id)" };
-        let engine = self.engine.sql_name();
-        let compression = table_compression_sql(self.compression, self.dbms);
-        format!(
-            "CREATE TABLE {name} (id INTEGER NOT NULL AUTO_INCREMENT, {columns}, {key}) \
-             ENGINE = {engine}{compression}"
-        )
     }
 
     /// The statements around a connection's rows, when there are any. MyRocks's bulk load writes rows
@@ -108,15 +107,7 @@ impl LoadSpec {
     #[must_use]
     pub fn finish_table_sql(&self, table: u32) -> Vec<String> {
         let name = table_name(table);
-        let mut all = Vec::new();
-        if self.dbms == Dbms::Postgres {
-            let rows = self.rows;
-            // Ids were written out, so the sequence has not moved. MySQL's counter follows the rows.
-            all.push(format!("SELECT setval(pg_get_serial_sequence('{name}', 'id'), {rows})"));
-            if self.secondary {
-                all.push(format!("CREATE INDEX xid_{table} ON {name} (id)"));
-            }
-        }
+        let mut all = (dialect(self.dbms).finish_table)(&self.table(&name, table), self.rows);
         all.push(format!("CREATE INDEX k_{table} ON {name} (k)"));
         all
     }
@@ -150,17 +141,6 @@ impl LoadSpec {
             }
         }
         loaders
-    }
-}
-
-/// What a table's definition says of its compression. RocksDB's is the column family's.
-pub(crate) fn table_compression_sql(compression: Compression, dbms: Dbms) -> String {
-    match compression {
-        Compression::None | Compression::Levels { .. } => String::new(),
-        Compression::Row => " ROW_FORMAT = COMPRESSED KEY_BLOCK_SIZE = 8".to_owned(),
-        // The algorithm is the server's, innodb_compression_algorithm.
-        Compression::Page(_) if dbms == Dbms::Mariadb => " PAGE_COMPRESSED = 1".to_owned(),
-        Compression::Page(codec) => format!(" COMPRESSION = '{}'", codec.name()),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use rqps_client::{ParamType, Params, Protocol, Value};
 
-/// How often values are drawn for a probe. PostgreSQL plans a prepared statement anew five times before
+/// How often values are drawn for a probe. PostgreSQL plans a prepared statement again five times before
 /// it decides whether one plan does for all values (PostgreSQL's manual, PREPARE, "Notes"): the sixth
 /// time is what a client has from then on.
 pub const N_DRAWS: usize = 6;

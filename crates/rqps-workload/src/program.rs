@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rqps_client::{ParamType, Protocol};
 use rqps_model::{Dbms, Figure};
 
+use crate::dialect::dialect;
 use crate::distribution::Sampler;
 use crate::statement::{Expect, Source, Statement, TableChoice, Verb, table_name};
 use crate::step::Step;
@@ -122,9 +123,7 @@ impl Program {
         }
         let bracket = match (step.is_transaction(args), args.protocol) {
             (false, _) => Bracket::None,
-            // MySQL 5.6, 8.0 and MariaDB 10.2 refuse to prepare BEGIN (1295), MariaDB 11.4 does not:
-            // all of them get text alike.
-            (true, Protocol::Prepared) if dbms == Dbms::Postgres => Bracket::Prepared,
+            (true, Protocol::Prepared) if dialect(dbms).prepares_brackets => Bracket::Prepared,
             (true, _) => Bracket::Text,
         };
         Ok(Arc::new(Self {

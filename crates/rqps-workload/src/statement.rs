@@ -3,6 +3,8 @@
 use rqps_model::Dbms;
 use serde::{Deserialize, Serialize};
 
+use crate::dialect::{OwnText, dialect};
+
 /// What goes into a parameter of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Source {
@@ -181,10 +183,10 @@ impl Statement {
     /// The SQL for a DBMS; the null client gets MySQL's.
     #[must_use]
     pub fn sql_for(&self, dbms: Dbms) -> &str {
-        let own = match dbms {
-            Dbms::Postgres => self.sql_postgres.as_deref(),
-            Dbms::Mariadb => self.sql_mariadb.as_deref(),
-            Dbms::Mysql | Dbms::Null => None,
+        let own = match dialect(dbms).own_text {
+            OwnText::Mariadb => self.sql_mariadb.as_deref(),
+            OwnText::Postgres => self.sql_postgres.as_deref(),
+            OwnText::None => None,
         };
         own.unwrap_or(&self.sql)
     }

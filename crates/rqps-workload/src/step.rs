@@ -38,7 +38,7 @@ pub enum Short {
     /// Left out.
     #[default]
     No,
-    /// Run, with a figure that is reported.
+    /// Run, with a rate that is reported.
     Figure,
     /// Run because others rely on it; reported under `Other`.
     Run,
@@ -70,7 +70,7 @@ pub struct Step {
     pub kind: StepKind,
     /// The group it is reported in.
     pub group: Group,
-    /// What its figure counts.
+    /// What its rate counts.
     pub figure: Figure,
     /// The statements of an event, in order; empty for the load.
     pub event: Vec<Part>,

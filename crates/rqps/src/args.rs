@@ -148,7 +148,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "RULE")]
     pub(crate) audit: Option<String>,
 
-    /// Start anew, even where an unfinished run of the same plan could be resumed
+    /// Start a new run, even where an unfinished run of the same plan could be resumed
     #[arg(long)]
     pub(crate) new: bool,
 
@@ -156,7 +156,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) allow_settings: bool,
 
-    /// Stop after this long, such as 36h, as an interrupt would; the same command goes on
+    /// Stop after this long, such as 36h, as an interrupt would; the same command resumes the run
     #[arg(long, value_name = "TIME")]
     pub(crate) stop_after: Option<String>,
 

@@ -166,12 +166,12 @@ fn trials(trials: &[Trial]) -> String {
     const LOCATIONS: [&str; 5] = ["average", "median", "midmean", "p90", "p80-95"];
     let headings = [&["clients", "placement", "slices", "QPS", "rQPS"][..], &LOCATIONS].concat();
     let row = |trial: &Trial| {
-        let turns = trial.slice_ms.map_or_else(|| "none".to_owned(), |ms| format!("{ms} ms"));
+        let slices = trial.slice_ms.map_or_else(|| "none".to_owned(), |ms| format!("{ms} ms"));
         let first = trial.located.first().map(|first| format!("{:.3}", first.ratio.point));
         let mut row = vec![
             trial.clients.to_string(),
             trial.placement.to_string(),
-            turns,
+            slices,
             format!("{:.0}", trial.figure_per_s),
             first.unwrap_or_else(|| "-".to_owned()),
         ];

@@ -1,4 +1,4 @@
-//! `rqps doctor`: what a run needs and this host lacks, and what would disturb its figures.
+//! `rqps doctor`: what a run needs and this host lacks, and what would disturb its QPS.
 
 mod clients;
 mod host;
@@ -17,7 +17,7 @@ use crate::output::{print, say, table};
 enum State {
     /// As it should be.
     Ok,
-    /// No fault, but it decides what some figures are.
+    /// No fault, but it decides some rates.
     Note,
     /// A run is possible; something is less than it could be.
     Warning,

@@ -1,4 +1,4 @@
-//! `rqps history`: series of figures over runs or versions, and where they change.
+//! `rqps history`: series of QPS over runs or versions, and where they change.
 
 use anyhow::{Result, bail};
 use rqps_analysis::history::{Choice, History, Order};
@@ -59,7 +59,7 @@ fn select(args: &HistoryArgs, store: &Store) -> Result<Vec<Run>> {
             Err(error @ Error::Sql { .. }) if args.runs.is_empty() => {
                 let error = anyhow::Error::from(error);
                 complain(&format!(
-                    "left out of the history: {error:#}; `rqps runs rm {id}` removes it"
+                    "excluded from the history: {error:#}; `rqps runs rm {id}` removes it"
                 ));
             }
             Err(error) => return Err(error.into()),

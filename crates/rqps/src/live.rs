@@ -79,8 +79,8 @@ impl<'s> Teller<'s> {
                     _ => None,
                 });
                 match slice {
-                    // A load of several systems' indexes has no queries; a turn of one that is long
-                    // tells of itself within a block.
+                    // Loads of several systems' indexes have no queries; a long slice of one of them
+                    // is told within a block.
                     Some(_) if step.block == *slice => {}
                     Some(_) => (step.block, step.n_rounds) = (*slice, 0),
                     None if step.block.is_none() => "warm-up".clone_into(&mut self.live.doing),
@@ -98,7 +98,7 @@ impl<'s> Teller<'s> {
                 }
                 return false;
             }
-            Event::InTurns { block, n_rounds, rates } => {
+            Event::Interleaved { block, n_rounds, rates } => {
                 let Some(step) = &mut self.live.step else { return false };
                 (step.block, step.n_rounds) = (Some(*block), *n_rounds);
                 let rate = |rate: &rqps_runner::Rate| LiveRate {
@@ -115,7 +115,7 @@ impl<'s> Teller<'s> {
                 return false;
             }
             Event::Populating { label, rows, total_rows } => {
-                // Tables that are filled anew are no part of a start.
+                // Tables that are filled again are no part of a start.
                 self.end_change();
                 self.live.doing = shortened(&format!("load {label}: {rows} of {total_rows} rows"));
                 return false;
@@ -247,7 +247,7 @@ mod tests {
         }
     }
 
-    /// A step of which a server made an end, and tables that are filled anew, tell nothing of the pace; servers
+    /// A step of which a server made an end, and tables that are filled again, tell nothing of the pace; servers
     /// that were only looked at tell nothing of stops.
     #[test]
     fn what_a_failed_server_costs_is_no_pace_and_no_start() {
@@ -302,7 +302,7 @@ mod tests {
         teller.tell(&started(&label, &[0, 1], false));
         let rate = |system| rqps_runner::Rate { system, elapsed: Duration::ZERO, per_s: 7.5 };
         teller.written = None;
-        teller.tell(&Event::InTurns { block: 3, n_rounds: 9, rates: &[rate(0), rate(1)] });
+        teller.tell(&Event::Interleaved { block: 3, n_rounds: 9, rates: &[rate(0), rate(1)] });
         let live = read().unwrap();
         assert_eq!((live.guessed.planned_ms, live.timed), (10_000, Spent::default()));
         assert_eq!((live.left_timed_ms, live.left_guessed_ms), (30_000, 20_000));

@@ -94,7 +94,7 @@ impl Surroundings {
             variables: variable,
             command_line: self.command_line.clone(),
             rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
-            anew: false,
+            new_run: false,
             allow_settings: false,
             drawn_seed: 0,
             // Whatever becomes of the file meanwhile, this is the program that runs.
@@ -120,17 +120,17 @@ fn main() -> ExitCode {
         let has_to_end = has_something_to_end(&cli.command);
         let heard = if has_to_end { signals::listen(&interrupt, &suspension) } else { Ok(()) };
         heard.and_then(|()| {
-            let flags = (Arc::clone(&interrupt), Arc::clone(&stopped_by), suspension);
             let around =
-                surroundings(&cli, flags).inspect_err(|error| gate::refused(&cli, error))?;
+                surroundings(&cli, Arc::clone(&interrupt), Arc::clone(&stopped_by), suspension)
+                    .inspect_err(|error| gate::refused(&cli, error))?;
             dispatch(&cli, &around)
         })
     };
     match result {
         Ok(code) => code,
         Err(_) if interrupt.load(Ordering::Relaxed) => {
-            let goes_on = matches!(cli.command, Command::Run(_) | Command::Profile(_));
-            let next = if goes_on { "; run the same command again to go on" } else { "" };
+            let can_resume = matches!(cli.command, Command::Run(_) | Command::Profile(_));
+            let next = if can_resume { "; run the same command again to resume" } else { "" };
             let why = stopped_by.get().map_or("interrupted", String::as_str);
             complain(&format!("{why}{next}"));
             ExitCode::from(130)
@@ -224,7 +224,9 @@ pub(crate) fn words() -> impl Iterator<Item = String> {
 #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
 fn surroundings(
     cli: &Cli,
-    (interrupt, stopped_by, suspension): (Arc<AtomicBool>, Arc<OnceLock<String>>, Suspension),
+    interrupt: Arc<AtomicBool>,
+    stopped_by: Arc<OnceLock<String>>,
+    suspension: Suspension,
 ) -> Result<Surroundings> {
     let home = || std::env::var_os("HOME").map(PathBuf::from);
     let cache_home = std::env::var_os("XDG_CACHE_HOME")

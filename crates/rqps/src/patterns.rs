@@ -35,7 +35,7 @@ impl Patterns {
         let steps: Vec<&StepInfo> =
             runs.into_iter().flat_map(|run| run.steps.iter().map(|step| &step.info)).collect();
         let names = steps.iter().map(|step| step.name.clone()).collect();
-        self.check((option, "step"), names, |one| {
+        self.check(option, "step", names, |one| {
             steps.iter().any(|step| takes(one, &names_of_step(step)))
         })
     }
@@ -48,7 +48,7 @@ impl Patterns {
     ) -> Result<()> {
         let systems: Vec<&RunSystem> = runs.into_iter().flat_map(|run| &run.systems).collect();
         let names = systems.iter().map(|system| system.spec.label.0.clone()).collect();
-        self.check((option, "system"), names, |one| {
+        self.check(option, "system", names, |one| {
             systems.iter().any(|system| takes(one, &names_of_system(system)))
         })
     }
@@ -59,7 +59,8 @@ impl Patterns {
 
     fn check(
         &self,
-        (option, what): (&str, &str),
+        option: &str,
+        what: &str,
         mut names: Vec<String>,
         has: impl Fn(&Pattern) -> bool,
     ) -> Result<()> {

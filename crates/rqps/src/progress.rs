@@ -152,9 +152,9 @@ impl Live {
                     elapsed.as_secs_f64()
                 ));
             }
-            Event::InTurns { block, rates, .. } => {
+            Event::Interleaved { block, rates, .. } => {
                 let elapsed = rates.iter().map(|rate| rate.elapsed).max().unwrap_or_default();
-                // In the order of the plan, whatever the order of the turns.
+                // In the order of the plan, whatever the order of the slices.
                 let by_system: BTreeMap<usize, f64> =
                     rates.iter().map(|rate| (rate.system, rate.per_s)).collect();
                 let rates: Vec<String> = by_system.values().map(|r| format!("{r:.0}")).collect();
@@ -189,7 +189,7 @@ fn lasting(event: &Event<'_>) -> Option<String> {
         Event::RunStarted { run, n_steps, n_done, expected } => {
             let left = duration(*expected);
             Some(format!(
-                "run {run} goes on: {n_done} of {n_steps} steps are done, about {left} left"
+                "run {run} resumes: {n_done} of {n_steps} steps are done, about {left} left"
             ))
         }
         Event::Note(text) => Some((*text).to_owned()),

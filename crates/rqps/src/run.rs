@@ -1,4 +1,4 @@
-//! `rqps run`: the lab, then the report.
+//! `rqps run`: measures, then reports.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Re
     let bound = report::parse_percent("--bound", &args.bound)?;
     let is_armed = args.stop_after.as_ref().map(|time| stop_after(time, around)).transpose()?;
     let context = Environment {
-        anew: args.new,
+        new_run: args.new,
         allow_settings: args.allow_settings,
         drawn_seed: drawn_seed(),
         ..around.environment()
@@ -158,7 +158,7 @@ fn waits_for_the_store(
         if !is_told.swap(true, Ordering::Relaxed) {
             let (path, s) = (path.display(), locked.as_secs_f64());
             lines.line(&format!(
-                "another process has locked {path} for {s} s; the run goes on when it is free"
+                "another process has locked {path} for {s} s; the run resumes when it is free"
             ));
         }
         true
@@ -209,7 +209,7 @@ fn with_next_step(error: anyhow::Error, store: &Store, plan: &Plan) -> anyhow::E
         {
             let text = format!("{error:#}");
             anyhow::anyhow!(
-                "{}\nrun {} keeps what was measured; run the same command again to go on",
+                "{}\nrun {} keeps what was measured; run the same command again to resume",
                 text.trim_end(),
                 run.id
             )

@@ -5,7 +5,7 @@ use rqps_runner::plan::SuiteFile;
 use rqps_workload::Pattern;
 
 /// Narrows the suites of a plan to the steps that are named, by name or glob. `STEP` is one of every
-/// suite, `SUITE/STEP` of the suites of that name; a suite that none is about is left out. Whether suites
+/// suite, `SUITE/STEP` of the suites of that name; a suite that none is about is excluded. Whether suites
 /// have such steps is for the runner to say.
 ///
 /// # Errors

@@ -39,7 +39,7 @@ const SECOND: &str = "changed";
 
 const MARIADB: (&str, &str) = ("mariadb", "10.11.5");
 
-const IN_TURNS: &str = "mode = \"interleaved\"\nplacement = \"paired\"\n";
+const INTERLEAVED: &str = "mode = \"interleaved\"\nplacement = \"paired\"\n";
 
 /// Every trial.
 pub(super) static TRIALS: [Trial; 14] = [
@@ -53,7 +53,7 @@ pub(super) static TRIALS: [Trial; 14] = [
         second: "injected_slowdown = 15\n",
         rows: 50_000,
         clients: 1,
-        schedule: IN_TURNS,
+        schedule: INTERLEAVED,
         hog: None,
     },
     Trial {
@@ -67,7 +67,7 @@ pub(super) static TRIALS: [Trial; 14] = [
         second: "options = { general_log = \"1\", general_log_file = \"/dev/null\" }\n",
         rows: 50_000,
         clients: 1,
-        schedule: IN_TURNS,
+        schedule: INTERLEAVED,
         hog: None,
     },
     Trial {
@@ -81,7 +81,7 @@ pub(super) static TRIALS: [Trial; 14] = [
         second: "options = { log_statement = \"all\", log_destination = \"syslog\" }\n",
         rows: 50_000,
         clients: 1,
-        schedule: IN_TURNS,
+        schedule: INTERLEAVED,
         hog: None,
     },
     Trial {
@@ -95,7 +95,7 @@ pub(super) static TRIALS: [Trial; 14] = [
         second: "options = { innodb_buffer_pool_size = \"8M\" }\n",
         rows: 500_000,
         clients: 1,
-        schedule: IN_TURNS,
+        schedule: INTERLEAVED,
         hog: None,
     },
     Trial {
@@ -108,7 +108,7 @@ pub(super) static TRIALS: [Trial; 14] = [
         second: "durability = \"full\"\n",
         rows: 50_000,
         clients: 1,
-        schedule: IN_TURNS,
+        schedule: INTERLEAVED,
         hog: None,
     },
     Trial {
@@ -121,7 +121,7 @@ pub(super) static TRIALS: [Trial; 14] = [
         second: "transport = \"tls\"\n",
         rows: 50_000,
         clients: 1,
-        schedule: IN_TURNS,
+        schedule: INTERLEAVED,
         hog: None,
     },
     Trial {
@@ -134,7 +134,7 @@ pub(super) static TRIALS: [Trial; 14] = [
         second: "sql_after_load = [\"ALTER TABLE sbtest1 DROP INDEX k_1\"]\n",
         rows: 20_000,
         clients: 1,
-        schedule: IN_TURNS,
+        schedule: INTERLEAVED,
         hog: None,
     },
     Trial {
@@ -147,7 +147,7 @@ pub(super) static TRIALS: [Trial; 14] = [
         second: "",
         rows: 50_000,
         clients: 1,
-        // In turns it would hit both sides alike.
+        // It would hit interleaved sides alike.
         schedule: "mode = \"sequential\"\nplacement = \"paired\"\nslices = 8\n",
         hog: Some(Where::Everywhere),
     },
@@ -174,7 +174,7 @@ pub(super) static TRIALS: [Trial; 14] = [
         second: "injected_slowdown = 15\n",
         rows: 50_000,
         clients: 4,
-        schedule: IN_TURNS,
+        schedule: INTERLEAVED,
         hog: None,
     },
     Trial {
@@ -187,7 +187,7 @@ pub(super) static TRIALS: [Trial; 14] = [
         second: "injected_slowdown = 50\n",
         rows: 50_000,
         clients: 1,
-        schedule: IN_TURNS,
+        schedule: INTERLEAVED,
         hog: None,
     },
     Trial {
@@ -201,7 +201,7 @@ pub(super) static TRIALS: [Trial; 14] = [
         second: "injected_slowdown = 20\nsql_after_load = [\"ALTER TABLE sbtest1 DROP INDEX k_1\"]\n",
         rows: 20_000,
         clients: 1,
-        schedule: IN_TURNS,
+        schedule: INTERLEAVED,
         hog: None,
     },
     Trial {
@@ -214,7 +214,7 @@ pub(super) static TRIALS: [Trial; 14] = [
         second: "",
         rows: 50_000,
         clients: 1,
-        schedule: IN_TURNS,
+        schedule: INTERLEAVED,
         hog: None,
     },
     Trial {
@@ -227,7 +227,7 @@ pub(super) static TRIALS: [Trial; 14] = [
         second: "",
         rows: 50_000,
         clients: 4,
-        schedule: IN_TURNS,
+        schedule: INTERLEAVED,
         hog: None,
     },
 ];
@@ -267,7 +267,7 @@ impl Trial {
     }
 
     /// Whether a line of rqps says that the base is done with the step, one after the other: the second
-    /// system is next. What it says of the beginning of a step may be left out where much is said.
+    /// system is next. What it says of the beginning of a step may be absent where much is said.
     pub(super) fn starts_hog(&self, line: &str) -> bool {
         let mut words = line.split_whitespace().skip(1);
         words.next() == Some(BASE) && words.next() == Some(self.step)

@@ -102,7 +102,7 @@ impl Csv {
                 let Ok(value) = field.parse::<f64>() else { continue };
                 // A step that the suite has without a range has one in the files all the same, which is
                 // why all are tried below.
-                for name in names(fields[step], fields[family], (fields[n], fields[group])) {
+                for name in names(fields[step], fields[family], fields[n], fields[group]) {
                     let key = (name, fields[label].to_owned(), (*head).to_owned());
                     cells.insert(key, value);
                 }
@@ -122,7 +122,7 @@ impl Csv {
 }
 
 /// What the files may call a step of the report.
-fn names(step: &str, family: &str, (n, group): (&str, &str)) -> Vec<String> {
+fn names(step: &str, family: &str, n: &str, group: &str) -> Vec<String> {
     if family == "load" && group == "Loading and warming" {
         return vec!["load".to_owned()];
     }

@@ -104,7 +104,8 @@ pub(super) fn n_slices(run: &Run) -> usize {
 pub(super) fn complete(
     fault: Fault,
     hosted: &Hosted,
-    (kept, last): (Option<&Run>, Option<&Run>),
+    kept: Option<&Run>,
+    last: Option<&Run>,
     checks: &mut Checks,
 ) -> Result<()> {
     let Some(last) = last else {
@@ -112,11 +113,11 @@ pub(super) fn complete(
         return Ok(());
     };
     checks.hold(last.status == RunStatus::Finished, || format!("the run is {:?}", last.status));
-    // A run of which nothing was known begins anew.
+    // A run of which nothing was known starts from its beginning.
     if let Some(kept) = kept.filter(|kept| n_slices(kept) > 0) {
         checks.hold(kept.id == last.id, || format!("run {} in place of {}", last.id, kept.id));
         checks.hold(kept.status == RunStatus::Finished || last.n_resumed > kept.n_resumed, || {
-            format!("it went on, and says {} times", last.n_resumed)
+            format!("it was resumed, and says {} times", last.n_resumed)
         });
         for (before, after) in kept.steps.iter().zip(&last.steps) {
             for (before, after) in before.systems.iter().zip(&after.systems) {
@@ -139,7 +140,7 @@ pub(super) fn complete(
                     let tells = fault.told_by().is_some_and(|word| reason.contains(word));
                     checks.hold(tells, || format!("{name} on {label} failed: {reason}"));
                 }
-                // Systems in turns have as many blocks as their time takes.
+                // Interleaved systems have as many blocks as their time takes.
                 StepOutcome::Done => checks.hold(state.slices.len() >= wanted, || {
                     format!("{name} on {label} has {} slices", state.slices.len())
                 }),
@@ -158,7 +159,8 @@ pub(super) fn report(
     fault: Fault,
     hosted: &Hosted,
     rqps: &Path,
-    (last, is_to_tell): (Option<&Run>, bool),
+    last: Option<&Run>,
+    is_to_tell: bool,
     checks: &mut Checks,
 ) -> Result<()> {
     let Some(last) = last else { return Ok(()) };

@@ -13,19 +13,19 @@ pub(super) enum Fault {
     Kill,
     /// A server is killed.
     ServerKill,
-    /// A server is stopped and never goes on.
+    /// A server is stopped and never continues.
     ServerStop,
     /// A server's memory limit is hit.
     MemoryLimit,
     /// The disk of results and data is full.
     DiskFull,
-    /// It is interrupted, and the store cannot be written when it is to go on.
+    /// It is interrupted, and the store cannot be written when it is to be resumed.
     StoreReadOnly,
     /// Somebody takes the port of every server in the moment in which it starts.
     PortTaken,
     /// The servers' program is replaced by one that ends at once.
     BadProgram,
-    /// A server's socket is removed: clients that it has go on, new ones are refused.
+    /// A server's socket is removed: connected clients continue, new ones are refused.
     SocketGone,
     /// A server hangs with all its processes, and not by a signal.
     ServerHang,
@@ -79,7 +79,7 @@ impl Fault {
         }
     }
 
-    /// Whether it is a server's, after which the run goes on by itself.
+    /// Whether it is a server's, after which the run continues by itself.
     pub(super) fn is_of_server(self) -> bool {
         !matches!(
             self,
@@ -87,9 +87,9 @@ impl Fault {
         )
     }
 
-    /// Whether it can pass unnoticed: a server that is stopped goes on when its next turn comes, or when it is to
-    /// stop for good; one whose last clients have come refuses nobody. A disk that is full ends the run, or a
-    /// step of a server that waits for room.
+    /// Whether it can pass unnoticed. A stopped server continues at its next slice, or when it is to stop
+    /// for good. A server whose last clients have come refuses nobody. A full disk ends the run, or a step
+    /// of a server that waits for room.
     pub(super) fn may_be_unfelt(self) -> bool {
         matches!(self, Self::ServerStop | Self::SocketGone | Self::ServerHang | Self::DiskFull)
     }

@@ -86,7 +86,7 @@ pub(super) fn undisturbed(rqps: &Path, options: &Options, mode: Mode) -> Result<
     eprintln!("faults: a run that nothing happens to, {}", mode.name());
     let servers = [server_of(options, 0)?, server_of(options, 1)?];
     let hosted = Hosted::new(&options.results.join("undisturbed"))?;
-    std::fs::write(hosted.path("plan.toml"), plan(mode, &servers, (None, "")))
+    std::fs::write(hosted.path("plan.toml"), plan(mode, &servers, None, ""))
         .context("write a plan")?;
     // The first one fetches what is not there.
     let mut length = Duration::ZERO;
@@ -110,7 +110,8 @@ fn server_of(options: &Options, nth: usize) -> Result<(String, String)> {
 fn plan(
     mode: Mode,
     servers: &[(String, String); 2],
-    (basedir, limit): (Option<&Path>, &str),
+    basedir: Option<&Path>,
+    limit: &str,
 ) -> String {
     let system = |label: &str, (dbms, version): &(String, String)| {
         let from = match basedir {
@@ -135,7 +136,8 @@ impl Trial {
     /// The `nth` of its kind; `draws` of it have struck nothing.
     pub(super) fn drawn(
         fault: Fault,
-        (nth, draws): (usize, u64),
+        nth: usize,
+        draws: u64,
         options: &Options,
         lengths: [Duration; 2],
     ) -> Self {
@@ -160,24 +162,27 @@ impl Trial {
         let disk = Disk::at(&dir, self.fault.needs_small_disk())?;
         let hosted = Hosted::new(&dir.join("in"))?;
         let basedir = match self.fault.needs_own_program() {
-            true => Some(own_program(&hosted, rqps, &self.servers[0])?),
+            true => {
+                let (dbms, version) = &self.servers[0];
+                Some(own_program(&hosted, rqps, dbms, version)?)
+            }
             false => None,
         };
         // Far more than so small tables need.
         let limit = if self.fault.needs_memory_limit() { MEMORY } else { "" };
-        let text = plan(self.mode, &self.servers, (basedir.as_deref(), limit));
+        let text = plan(self.mode, &self.servers, basedir.as_deref(), limit);
         std::fs::write(hosted.path("plan.toml"), text).context("write the plan")?;
         let mut checks = Checks::default();
         let mut row = Row::new(self.fault, self.nth, self.mode, self.after);
         let struck = self.strike(&hosted, rqps, &mut checks, &mut row)?;
         let kept = struck.as_ref();
-        let last = self.go_on(&hosted, rqps, kept, (&mut checks, &mut row))?;
-        check::complete(self.fault, &hosted, (kept, last.as_ref()), &mut checks)?;
+        let last = self.resume(&hosted, rqps, kept, &mut checks, &mut row)?;
+        check::complete(self.fault, &hosted, kept, last.as_ref(), &mut checks)?;
         // What strikes before anything is known of the run, or nothing, has nobody to tell it.
         let is_known = kept.is_some_and(|run| check::n_slices(run) > 0);
         let is_felt = !self.fault.may_be_unfelt() || kept.is_some_and(check::has_failed);
         let is_to_tell = row.is_hit() && is_known && is_felt;
-        check::report(self.fault, &hosted, rqps, (last.as_ref(), is_to_tell), &mut checks)?;
+        check::report(self.fault, &hosted, rqps, last.as_ref(), is_to_tell, &mut checks)?;
         check::nothing_left(&hosted, true, &mut checks);
         row.problems = checks.problems;
         if row.problems.is_empty() {
@@ -235,12 +240,13 @@ impl Trial {
     }
 
     /// Runs the same command until the run has ended; gives what is stored then.
-    fn go_on(
+    fn resume(
         &self,
         hosted: &Hosted,
         rqps: &Path,
         kept: Option<&Run>,
-        (checks, row): (&mut Checks, &mut Row),
+        checks: &mut Checks,
+        row: &mut Row,
     ) -> Result<Option<Run>> {
         let mut last = kept.cloned();
         row.slices_kept = kept.map_or(0, check::n_slices);
@@ -301,11 +307,7 @@ impl Drop for Disk {
 }
 
 /// A copy of a fetched server's files, by links as far as the file system is the same.
-fn own_program(
-    hosted: &Hosted,
-    rqps: &Path,
-    (dbms, version): &(String, String),
-) -> Result<PathBuf> {
+fn own_program(hosted: &Hosted, rqps: &Path, dbms: &str, version: &str) -> Result<PathBuf> {
     let name = format!("{dbms}@{version}");
     let mut running = hosted.spawn(rqps, &["servers", "fetch", &name], "fetched.txt")?;
     let code = running.wait(hosted.deadline())?;

@@ -69,7 +69,7 @@ impl Host {
             password: Password(PASSWORD.to_owned()),
             server_public_key: None,
             database: "shop".to_owned(),
-            schema: None,
+            on_login: None,
             startup: rqps_client::Startup::default(),
             connect_timeout: Duration::from_secs(60),
         };

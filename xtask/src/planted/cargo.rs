@@ -51,7 +51,7 @@ impl Cargo {
     }
 
     /// Runs the tests of what `what` selects, until one program of them has failed: all, or one of this name. The
-    /// list of bugs is no longer that of the tree, so that its own test is left out.
+    /// list of bugs is no longer that of the tree, so that its own test is skipped.
     pub(super) fn test(
         &self,
         what: &[&str],

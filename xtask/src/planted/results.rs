@@ -1,4 +1,4 @@
-//! What came of the bugs that were tried, in a file that the next call goes on from.
+//! What came of the bugs that were tried, in a file that the next call resumes from.
 
 use std::fmt::Write as _;
 use std::fs;

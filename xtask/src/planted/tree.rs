@@ -23,7 +23,7 @@ impl Tree {
         &self.dir
     }
 
-    /// Makes the copy like the original. Files that are alike stay as they are, so that cargo builds nothing anew
+    /// Makes the copy like the original. Files that are alike stay as they are, so that cargo rebuilds nothing
     /// for them; files that the original has not go.
     pub(super) fn copy(&self) -> Result<()> {
         let tracked = self.tracked()?;

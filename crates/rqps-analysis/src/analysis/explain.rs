@@ -4,7 +4,7 @@
 use rqps_explain::summary::{StepCause, sentences};
 use rqps_explain::{Cause, Evidence, Hint, Moves, Question, Slots, Split, judge};
 use rqps_model::query_plan::difference::{Aspect, StatementDifference};
-use rqps_model::{Dbms, Estimate, PlanDifference, Run, RunStep, RunSystem, StepKind, Verdict};
+use rqps_model::{Estimate, PlanDifference, Run, RunStep, RunSystem, StepKind, Verdict};
 
 use super::estimate::Pair;
 use super::origin::Rule;
@@ -140,8 +140,7 @@ fn unlike(rule: &Rule<'_>, idx: usize) -> Option<&'static str> {
 fn is_comparable(systems: &[RunSystem], pair: SystemPair) -> bool {
     let of = |at: usize| {
         let spec = &systems.get(at)?.spec;
-        let is_mysql = matches!(spec.dbms, Dbms::Mysql | Dbms::Mariadb);
-        Some((is_mysql, spec.engine))
+        Some((spec.dbms.family(), spec.engine))
     };
     of(pair.base).is_some_and(|base| Some(base) == of(pair.candidate))
 }

@@ -35,7 +35,7 @@ impl Peer {
         self.stream.write_all(&bytes).unwrap();
     }
 
-    /// Reads one message; commands begin to count anew.
+    /// Reads one message; each command starts its count at 0.
     fn hear(&mut self, first_seq: u8) -> Vec<u8> {
         loop {
             if let Some(message) = split_message(&self.received, first_seq).unwrap() {
@@ -80,7 +80,7 @@ fn server(script: impl FnOnce(&mut Peer) + Send + 'static) -> (Endpoint, JoinHan
         password: Password("secret".to_owned()),
         server_public_key: None,
         database: "sbtest".to_owned(),
-        schema: None,
+        on_login: None,
         startup: crate::Startup::default(),
         connect_timeout: Duration::from_secs(20),
     };

@@ -16,7 +16,7 @@ fn endpoint(address: Address, timeout_ms: u64) -> Endpoint {
         password: Password::default(),
         server_public_key: None,
         database: String::new(),
-        schema: None,
+        on_login: None,
         startup: crate::Startup::default(),
         connect_timeout: Duration::from_millis(timeout_ms),
     }

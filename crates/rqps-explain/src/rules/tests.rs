@@ -453,7 +453,7 @@ fn what_the_hypervisor_takes_is_no_waiting_of_threads() {
 }
 
 #[test]
-fn in_turns_what_others_take_from_one_side_alone_is_not_left_out() {
+fn cpu_that_others_take_from_one_interleaved_side_alone_is_not_excluded() {
     let busy = Op { taken: 25.0, taken_of_client: 5.0, elsewhere: 20.0, ..op() };
     let hit = Op { server: 24.0, taken: 55.0, ..busy.clone() };
     let found = cause(&busy, &hit, &around()).unwrap();

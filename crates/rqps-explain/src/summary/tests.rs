@@ -4,7 +4,7 @@ use expect_test::expect;
 
 use super::*;
 
-/// A step: title, group, what its figure counts one of, and its cause.
+/// A step: title, group, one of what its rate counts, and its cause.
 type Row<'a> = (&'a str, Group, &'a str, Option<Cause>);
 
 /// A cause of a loss, of which nothing is known but that.

@@ -67,7 +67,7 @@ fn what_a_killed_import_has_unpacked_goes_with_the_next_one() {
     assert!(!left.exists());
 }
 
-/// Read where it lies, in full and small: the same figures, and its files where a store has them.
+/// Read where it lies, in full and small: the same rates, and its files where a store has them.
 #[test]
 fn an_archive_that_is_opened() {
     let dir = tempfile::tempdir().unwrap();

@@ -21,7 +21,7 @@ struct Ordered {
     most: &'static str,
     /// What `most` is.
     why: &'static str,
-    /// What is left out.
+    /// The excluded values.
     out: &'static [&'static str],
 }
 
@@ -92,7 +92,7 @@ pub(super) enum Flaw {
     Figure(String),
     /// Some columns contradict others.
     Columns {
-        /// Those that are left out.
+        /// Those that are excluded.
         heads: Vec<&'static str>,
         text: String,
     },

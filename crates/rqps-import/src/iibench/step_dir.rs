@@ -11,7 +11,7 @@ use super::summary::Summary;
 use super::summary_check::{Logged, check_summary};
 use crate::Error;
 use crate::copies::FileText;
-use crate::folder::{Folder, LeftOut, is_packed, read_text};
+use crate::folder::{ExcludedFile, Folder, is_packed, read_text};
 use crate::iostat::{self, Found, Iostat};
 use crate::recording::{Recorder, Recording};
 use crate::vmstat::{self, Vmstat};
@@ -68,7 +68,7 @@ type LogNames = BTreeMap<u32, String>;
 /// Whether a folder has logs of clients.
 pub(super) fn has_logs(folder: &Folder) -> bool {
     let is_log = |name: &str| name.starts_with(LOG);
-    folder.names().any(is_log) || !folder.left_out(is_log).is_empty()
+    folder.names().any(is_log) || !folder.excluded(is_log).is_empty()
 }
 
 impl Place<'_> {
@@ -284,7 +284,7 @@ impl StepDir {
         let step_s = longest_s + f64::from(clients);
         let (notes, recordings, texts) = (Vec::new(), Vec::new(), Vec::new());
         let mut recorded = Recorded { place, step_s, notes, recordings, texts };
-        for LeftOut { name, why } in place.folder.left_out(|name| name.starts_with("o.")) {
+        for ExcludedFile { name, why } in place.folder.excluded(|name| name.starts_with("o.")) {
             recorded.note(&Error::file(&place.file(&name), why));
         }
         let name = |kind: &str| format!("o.{kind}.dop{clients}");

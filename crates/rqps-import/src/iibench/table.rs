@@ -100,7 +100,7 @@ impl Table {
         duplicates(&rows, is_same).filter(|found| tells(found.own)).map(note).collect()
     }
 
-    /// Reads a table. Lines that contradict themselves are left out.
+    /// Reads a table. Lines that contradict themselves are excluded.
     ///
     /// # Errors
     /// Lines that cannot be read, and a table without a line.

@@ -32,7 +32,7 @@ impl BootAgain {
 }
 
 /// Leaves out reports like the mean since the boot, where those before and after are not.
-pub(super) fn leave_out(boot: &Report, measured: &mut Vec<Report>) -> Option<BootAgain> {
+pub(super) fn exclude(boot: &Report, measured: &mut Vec<Report>) -> Option<BootAgain> {
     // Of a host that did next to nothing before, a pause of the step looks the same.
     let has_moved = boot.values().any(|device| values(device).any(|value| value > 10.0 * UNIT));
     if !has_moved {

@@ -95,7 +95,7 @@ enum Begun {
     Measured,
 }
 
-/// The reports of the printed form. The last of a recording is left out where it was cut off.
+/// The reports of the printed form. The last of a recording is excluded where it was cut off.
 pub(super) fn reports(text: &str) -> Result<Reports, TextProblem> {
     let mut reader = Reader { is_booting: true, ..Reader::default() };
     for (idx, line) in text.split_inclusive('\n').enumerate() {

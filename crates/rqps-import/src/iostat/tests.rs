@@ -155,7 +155,7 @@ fn a_device_alone_on_its_line() {
                   dm-0\n                  0.00     0.00    0.00    0.00     0.00     0.00     0.0\n";
     assert_eq!(of(&twice(report), None), [Some(10.0), Some(400.0), Some(500.0)]);
     assert_eq!(of(&twice(report), Some("dm-0")), [Some(0.0); 3]);
-    // Cut off behind a name, or within the values: the report is left out.
+    // Cut off behind a name, or within the values: the report is excluded.
     for end in ["sda\n", "sda\n   0.10 0.20 99.0"] {
         let heads = "Device:  rrqm/s   wrqm/s     r/s     w/s    rkB/s    wkB/s avgrq-sz\n";
         let cut = format!("{}\n{heads}{end}", twice(report));

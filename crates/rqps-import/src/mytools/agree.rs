@@ -26,7 +26,7 @@ struct Difference {
 }
 
 /// Leaves out the metrics that are of other runs than the QPS, and names them. Systems that the QPS lack are named.
-pub(super) fn leave_out_others(met: &mut Met, qps: &Qps, path: &Path, skipped: &mut Vec<Error>) {
+pub(super) fn exclude_others(met: &mut Met, qps: &Qps, path: &Path, skipped: &mut Vec<Error>) {
     if qps.rows.is_empty() {
         return;
     }
@@ -58,7 +58,7 @@ pub(super) fn leave_out_others(met: &mut Met, qps: &Qps, path: &Path, skipped: &
             first.told()
         );
         skipped.push(Error::file(path, problem));
-        met.leave_out_all(|step| qps.of(step).is_some());
+        met.exclude_all(|step| qps.of(step).is_some());
         return;
     }
     for difference in &differences {
@@ -70,7 +70,7 @@ pub(super) fn leave_out_others(met: &mut Met, qps: &Qps, path: &Path, skipped: &
         let is_out = |label: &str| {
             differences.iter().any(|one| one.step == name && one.compared.label == label)
         };
-        met.leave_out(&row.step, is_out);
+        met.exclude(&row.step, is_out);
     }
 }
 

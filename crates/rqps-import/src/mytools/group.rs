@@ -50,7 +50,7 @@ pub(super) fn sheet(
         }
         Err(problem) => return Err(problem),
     };
-    met.leave_out_cut(&legend_labels(folder, files), &met_path);
+    met.exclude_cut(&legend_labels(folder, files), &met_path);
     let rel = path(&files.rel_tsv).map(|path| Ok((Rel::parse(&read_text(&path)?, &path)?, path)));
     // QPS do not depend on ratios, which are computed again, nor on a base that the user names.
     let rel = rel.transpose().unwrap_or_else(|problem: Error| {
@@ -61,7 +61,7 @@ pub(super) fn sheet(
     steps_beside.extend(rel.iter().flat_map(|(rel, _)| rel.step_names()));
     let with = QpsOptions { met: &met, options, steps_beside: &steps_beside };
     let qps = read_qps(folder, files, with, &mut skipped)?;
-    agree::leave_out_others(&mut met, &qps, &met_path, &mut skipped);
+    agree::exclude_others(&mut met, &qps, &met_path, &mut skipped);
     let labels = labels(&qps, &met);
     let mut base = None;
     if let Some((mut rel, path)) = rel {

@@ -9,7 +9,7 @@
 //! 1.18            1.00    1       1       0.00    0.87    x.my5744_rel.z12a
 //! ```
 //!
-//! Which columns there are differs. The relative part is computed anew, and held against the absolute one.
+//! Which columns there are differs. The relative part is computed again, and held against the absolute one.
 
 use std::path::Path;
 
@@ -152,7 +152,7 @@ impl Met {
     }
 
     /// Leaves out the last line where it ends within its label. Systems of other files are `known`.
-    pub(super) fn leave_out_cut(&mut self, known: &[String], path: &Path) {
+    pub(super) fn exclude_cut(&mut self, known: &[String], path: &Path) {
         let Some(idx) = self.unended_idx.take() else { return };
         let Some((last, before)) = self.steps.split_last_mut() else { return };
         let Some(((label, _), others)) = last.systems.split_last() else { return };
@@ -168,13 +168,13 @@ impl Met {
     }
 
     /// Leaves out metrics of a step on some systems.
-    pub(super) fn leave_out(&mut self, step: &FileStep, is_out: impl Fn(&str) -> bool) {
+    pub(super) fn exclude(&mut self, step: &FileStep, is_out: impl Fn(&str) -> bool) {
         let own = self.steps.iter_mut().filter(|known| known.step == *step);
         own.for_each(|step| step.systems.retain(|(label, _)| !is_out(label)));
     }
 
     /// Leaves out all metrics, and steps but those of the QPS: the numbers of clients stay.
-    pub(super) fn leave_out_all(&mut self, has_qps: impl Fn(&FileStep) -> bool) {
+    pub(super) fn exclude_all(&mut self, has_qps: impl Fn(&FileStep) -> bool) {
         self.steps.retain(|step| has_qps(&step.step));
         self.steps.iter_mut().for_each(|step| step.systems.clear());
         self.labels.clear();
@@ -211,7 +211,7 @@ impl Met {
         }
     }
 
-    /// Adds a line of values to the last step; the result is why a value was left out.
+    /// Adds a line of values to the last step; the result is why a value was excluded.
     fn add(&mut self, line: &str, columns: &[Column]) -> Result<Option<String>, String> {
         let fields = fields(line);
         if fields.len() != columns.len() {

@@ -9,7 +9,7 @@ use rqps_model::{Dbms, Slice, Stated};
 use super::beside::Beside;
 use super::{is_table, run_name};
 use crate::copies::{self, FileText};
-use crate::folder::{Folder, LeftOut, is_packed, read_text};
+use crate::folder::{ExcludedFile, Folder, is_packed, read_text};
 use crate::recording::{self, Recording};
 use crate::sheet::{Sheet, SheetStep};
 use crate::steps::{FileName, Names};
@@ -244,7 +244,7 @@ fn is_output(name: &str) -> bool {
 
 fn system_dirs(folder: &Folder) -> SystemDirs {
     let is_system =
-        |own: &Folder| own.names().any(is_output) || !own.left_out(is_output).is_empty();
+        |own: &Folder| own.names().any(is_output) || !own.excluded(is_output).is_empty();
     if is_system(folder) {
         let label = run_name(&folder.dir, None, &Options::default());
         return SystemDirs::of_one(folder, label);
@@ -255,7 +255,7 @@ fn system_dirs(folder: &Folder) -> SystemDirs {
 /// The logs of a system's steps. A file that is no log of sysbench, as that of a vacuum between steps, is no
 /// step.
 fn logs(system: &SystemDir, skipped: &mut Skipped) -> Vec<LogEntry> {
-    for LeftOut { name, why } in system.folder.left_out(|name| name.starts_with("sb.")) {
+    for ExcludedFile { name, why } in system.folder.excluded(|name| name.starts_with("sb.")) {
         skipped.entry(SkippedFile { name, why }).or_default().push(system.label.clone());
     }
     let mut entries: Vec<LogEntry> = Vec::new();

@@ -1,4 +1,4 @@
-//! Tables of ratios, `qps.rel.GROUP.tsv`: which system is the base. Ratios are computed anew from the QPS, and held
+//! Tables of ratios, `qps.rel.GROUP.tsv`: which system is the base. Ratios are computed again from the QPS, and held
 //! against those of the table.
 
 use std::path::Path;

@@ -26,14 +26,14 @@ pub enum Flaw {
     },
     /// The last events did not end in time, and sysbench ended without them.
     ForcedShutdown,
-    /// The histogram is not that of the events, and was left out.
+    /// The histogram is not that of the events, and was excluded.
     Histogram {
         /// Events in the histogram.
         n: u64,
         /// Events by the statistics.
         n_events: u64,
     },
-    /// The histogram has other times than the statistics, and was left out.
+    /// The histogram has other times than the statistics, and was excluded.
     HistogramTime {
         /// The time, as the statistics name it: `95th percentile`, `max`.
         what: String,
@@ -58,14 +58,14 @@ pub enum Flaw {
         /// By the statistics.
         stated: u64,
     },
-    /// The mean response time is not that of all events, and response times were left out.
+    /// The mean response time is not that of all events, and response times were excluded.
     MeanTime {
         /// The mean that the log states, milliseconds.
         avg_ms: f64,
         /// The sum of all response times over the events, milliseconds.
         mean_ms: f64,
     },
-    /// The times of threads are not those of events, and response times were left out.
+    /// The times of threads are not those of events, and response times were excluded.
     ThreadTimes {
         /// Mean time that a thread spent on events, seconds.
         mean_s: f64,
@@ -90,14 +90,14 @@ pub enum Flaw {
         /// The measured time, seconds.
         total_s: f64,
     },
-    /// A line of a percentile is of none, and was left out.
+    /// A line of a percentile is of none, and was excluded.
     NoPercentile {
         /// The line, from 1.
         line_no: usize,
         /// Its name: `950th percentile`.
         name: String,
     },
-    /// Report intervals name another percentile than the statistics, whose time was left out.
+    /// Report intervals name another percentile than the statistics, whose time was excluded.
     OtherPercentile {
         /// By the statistics.
         stated: f64,

@@ -43,7 +43,7 @@ pub(super) struct Lines {
     pub(super) events: Option<(u64, f64)>,
     /// Events that met an error that is ignored.
     pub(super) ignored_errors: Option<u64>,
-    /// Connections made anew.
+    /// Reconnects.
     pub(super) reconnects: Option<u64>,
     /// Measured time, seconds.
     pub(super) seconds: Option<f64>,

@@ -30,7 +30,7 @@ pub struct Log {
     pub events: Option<(u64, f64)>,
     /// Events that met an error that is ignored.
     pub ignored_errors: Option<u64>,
-    /// Connections made anew.
+    /// Reconnects.
     pub reconnects: Option<u64>,
     /// Measured time, seconds.
     pub seconds: Option<f64>,

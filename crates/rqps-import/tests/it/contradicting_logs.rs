@@ -150,7 +150,7 @@ fn numbers_that_do_not_agree() {
 
 /// A histogram may have the events of the statistics and other times.
 #[test]
-fn a_histogram_of_other_times_is_left_out() {
+fn a_histogram_of_other_times_is_excluded() {
     let flaws = |text: &str, other: &str| {
         let log = Log::parse(&with(text, other)).unwrap();
         assert_eq!(log.to_slice().response_times.is_empty(), !log.flaws.is_empty(), "{other}");
@@ -260,7 +260,7 @@ fn a_log_of_no_event_is_a_figure_of_0() {
 }
 
 #[test]
-fn a_histogram_of_other_events_is_left_out() {
+fn a_histogram_of_other_events_is_excluded() {
     let log = Log::parse(LOG).unwrap();
     assert_eq!(log.flaws, []);
     // An event of each thread may lie between the ends of a warm-up.

@@ -5,7 +5,7 @@ use rqps_import::{Options, mytools};
 use crate::folders::{Folder, notes};
 use crate::options;
 
-/// Figures of all steps, then what was left out; the error where nothing was taken.
+/// Figures of all steps, then what was excluded; the error where nothing was taken.
 fn told_with(files: &[(&str, &str)], options: &Options) -> String {
     let folder = Folder::new("in.8u", files);
     let imports = match mytools::import(&folder.path, options) {

@@ -79,7 +79,7 @@ fn a_number_with_separators_refuses_its_line() {
 
 /// The percentile of the statistics is that of the report intervals.
 #[test]
-fn another_percentile_than_that_of_intervals_is_left_out() {
+fn another_percentile_than_that_of_intervals_is_excluded() {
     let all = [
         said("95th percentile", "99th percentile"),
         said("lat (ms,95%)", "lat (ms,50%)"),

@@ -117,7 +117,7 @@ fn pool_of(workers: Vec<(Pairs, usize)>) -> ClientPool {
         password: rqps_client::Password::default(),
         server_public_key: None,
         database: String::new(),
-        schema: None,
+        on_login: None,
         startup: rqps_client::Startup::default(),
         connect_timeout: Duration::from_secs(1),
     };
@@ -281,7 +281,7 @@ fn a_clock_that_goes_on_holds_its_rate_over_many_slices() {
 }
 
 #[test]
-fn a_rate_below_one_start_a_turn_is_held_over_many_turns() {
+fn a_rate_below_one_start_a_slice_is_held_over_many_slices() {
     for events_per_s in [4.0, 15.0, 104.0] {
         let mut pool = pool(vec![Pairs::new(), Pairs::new()]);
         let mut n = 0;
@@ -359,11 +359,11 @@ fn each_role_has_its_order_and_its_tally() {
 
 #[test]
 fn a_rate_is_held_by_the_clock_by_which_it_is_due() {
-    // The other role's answers come 300 ms after they were asked for, long after the turn's end.
+    // The other role's answers come 300 ms after they were asked for, long after the slice's end.
     let slow = Pairs { wait: Duration::from_millis(300), ..Pairs::new() };
     let mut pool = pool_of(vec![(slow, 0), (Pairs::new(), 1)]);
     let stop = Stop::Time(Duration::from_millis(100));
-    let mut turn = |is_first: bool, is_last: bool| {
+    let mut slice = |is_first: bool, is_last: bool| {
         let pace = Pace::Ongoing { events_per_s: 100.0, place: PlaceInBlock { is_first, is_last } };
         let orders = [order(Pace::Closed, stop), order(pace, stop)];
         pool.run_roles(&orders, &mut |_| {}, &mut |_| Control::Go).unwrap().remove(1)
@@ -371,15 +371,15 @@ fn a_rate_is_held_by_the_clock_by_which_it_is_due() {
     let mut seen = Vec::new();
     assert!(
         once_in_three(|| {
-            let mut block = turn(true, false);
+            let mut block = slice(true, false);
             assert!(block.duration_ns() >= 300_000_000, "{}", block.duration_ns());
-            block.append(&turn(false, false));
-            assert_eq!(block.lateness.unwrap().n_missed, 0, "nothing is dropped between turns");
-            block.append(&turn(false, true));
+            block.append(&slice(false, false));
+            assert_eq!(block.lateness.unwrap().n_missed, 0, "nothing is dropped between slices");
+            block.append(&slice(false, true));
             let (n_events, n_missed) = (block.n_events, block.lateness.unwrap().n_missed);
             let per_s = n_events as f64 * 1e9 / block.duration_ns() as f64;
             seen.push((n_events, n_missed, per_s));
-            // In turns of 0.3 s, 0.3 s and 0.1 s 70 were due and came.
+            // In slices of 0.3 s, 0.3 s and 0.1 s 70 were due and came.
             n_missed == 0 && (60..=90).contains(&n_events) && (85.0..=105.0).contains(&per_s)
         }),
         "{seen:?}"

@@ -73,7 +73,7 @@ fn clients_without_operations_take_part_with_a_rate_of_zero() {
     slow.merge(&busy);
     assert!((slow.operations_per_s() - 10.025).abs() < 1e-9);
     assert_eq!(slow.windows.counts.len(), 100);
-    // Alone, its figure is its own rate.
+    // Alone, it has its own rate.
     let mut alone = Tally::for_order(&order());
     alone.statement(20 * whole_ns, 1, 0);
     alone.finish(whole_ns);
@@ -126,27 +126,27 @@ fn what_a_client_waited_for_an_error_is_its_time() {
 }
 
 #[test]
-fn a_turn_in_which_one_client_waits_counts_with_the_time_that_it_waited() {
+fn a_slice_in_which_one_client_waits_counts_with_the_time_that_it_waited() {
     let ms = 1_000_000;
-    let turn = Order { stop: Stop::Time(Duration::from_millis(20)), ..order() };
+    let one_slice = Order { stop: Stop::Time(Duration::from_millis(20)), ..order() };
     let client = |n: u64, until_ms: u64| {
-        let mut tally = Tally::for_order(&turn);
+        let mut tally = Tally::for_order(&one_slice);
         (1..=n).for_each(|i| tally.statement(i * until_ms * ms / n, 1, 0));
         tally.finish(20 * ms);
         tally
     };
-    let mut block = Tally::empty(&turn);
-    for turn in 0..10 {
+    let mut block = Tally::empty(&one_slice);
+    for slice in 0..10 {
         let mut both = client(20, 20);
         // One answer of the second client takes 100 ms, once.
-        both.merge(&if turn == 3 { client(1, 100) } else { client(20, 20) });
+        both.merge(&if slice == 3 { client(1, 100) } else { client(20, 20) });
         block.append(&both);
     }
-    // The first did 200 in 0.2 s and the second 181 in 0.28 s. The turns' own rates would make 1897/s of it.
+    // The first did 200 in 0.2 s and the second 181 in 0.28 s. The slices' own rates would make 1897/s of it.
     assert!((block.operations_per_s() - (1000.0 + 181.0 / 0.28)).abs() < 1e-6);
     assert_eq!((block.n_operations, block.span_ns), (381, 280 * ms));
     assert_eq!(block.duration_ns(), 231_409_978);
-    // Seconds are of the time that the figure is over: 10 blocks of it are 2.3 s.
+    // Seconds are of the time that the rate is over: 10 blocks of it are 2.3 s.
     (0..90).for_each(|_| block.append(&client(20, 20)));
     assert_eq!(block.series.len() as u64, block.duration_ns().div_ceil(1_000_000_000));
     assert_eq!(block.series.iter().map(|p| u64::from(p.queries)).sum::<u64>(), block.n_queries);
@@ -154,9 +154,9 @@ fn a_turn_in_which_one_client_waits_counts_with_the_time_that_it_waited() {
 
 #[test]
 fn slices_somewhat_longer_than_a_second_leave_no_second_empty() {
-    let turn = Order { stop: Stop::Time(Duration::from_secs(1)), ..order() };
+    let one_slice = Order { stop: Stop::Time(Duration::from_secs(1)), ..order() };
     let slice = |took_ns: u64| {
-        let mut tally = Tally::for_order(&turn);
+        let mut tally = Tally::for_order(&one_slice);
         for i in 1..=106 {
             tally.statement(i * took_ns / 106, 1, 0);
             tally.event(1_000_000, i * took_ns / 106);
@@ -164,7 +164,7 @@ fn slices_somewhat_longer_than_a_second_leave_no_second_empty() {
         tally.finish(1_000_000_000);
         tally
     };
-    let mut block = Tally::empty(&turn);
+    let mut block = Tally::empty(&one_slice);
     (0..40).for_each(|_| block.append(&slice(1_060_000_000)));
     assert_eq!(block.series.len(), 43);
     let whole = &block.series[..42];

@@ -19,7 +19,7 @@ pub struct Disturbance {
 pub struct Narrowest {
     /// `median`, `midmean`, `p90`, `p80-95`.
     pub location: String,
-    /// Its half-width over the average's, the geometric mean over all trials in turns.
+    /// Its half-width over the average's, the geometric mean over all interleaved trials.
     pub share: f64,
     /// Those trials.
     pub n_trials: u32,

@@ -1,4 +1,4 @@
-//! In what the query plans of two systems differ, as far as that can move a figure.
+//! In what the query plans of two systems differ, as far as that can change QPS.
 //!
 //! Versions of a family are compared in full. Between families only which index is used, or that all
 //! is read, is compared (of partitions, whose indexes PostgreSQL names itself, whether it is the primary
@@ -85,7 +85,7 @@ impl PlanDifference {
     }
 
     /// Whether the way to the rows, or the index, is another one in any statement: what can move a
-    /// figure many times over.
+    /// QPS many times over.
     #[must_use]
     pub fn is_of_access(&self) -> bool {
         let of_access = |a: &Aspect| matches!(a, Aspect::Path | Aspect::Index);
@@ -109,8 +109,7 @@ pub fn plan_difference(step: &RunStep, base: usize, vs: usize) -> Option<PlanDif
 
 fn of_statement(idx: usize, base: &QueryPlan, vs: &QueryPlan) -> Option<StatementDifference> {
     let (a, b) = (base.shape.as_ref()?, vs.shape.as_ref()?);
-    let is_one_family =
-        base.dbms == vs.dbms || base.dbms.is_mysql_family() && vs.dbms.is_mysql_family();
+    let is_one_family = base.dbms.family() == vs.dbms.family();
     let aspects = if is_one_family { within_family(a, b) } else { across_families(a, b) };
     (!aspects.is_empty()).then(|| StatementDifference {
         statement_idx: idx,

@@ -183,7 +183,7 @@ impl<'a> Bench<'a> {
         super::seed(self.plan, self.environment, self.n_measured)
     }
 
-    /// Both sides in turns of `slice_ms`.
+    /// Both sides interleaved, in slices of `slice_ms`.
     pub(super) fn interleaved(
         &mut self,
         step: &str,
@@ -245,7 +245,7 @@ impl<'a> Bench<'a> {
         let mut observer = Collector { guards, disturbed, sides, listen };
         match blocks.run(Done::default(), &mut observer) {
             Ok(()) => Ok(()),
-            Err(Broken::Run(error)) => Err(error),
+            Err(Broken::Run(error) | Broken::Unattributed(error)) => Err(error),
             Err(Broken::System(side, error)) => {
                 let label = &self.plan.systems[side.0].label;
                 Err(error.context(format!("measure {label}")))

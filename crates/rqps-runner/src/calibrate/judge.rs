@@ -61,12 +61,12 @@ fn figures(slices: &[Slice]) -> Vec<f64> {
     slices.iter().map(Slice::figure).collect()
 }
 
-/// The second side over the first, by their figures.
+/// The second side over the first, by their rates.
 pub(super) fn average([base, other]: &Sides) -> Option<Estimate> {
     paired_ratio(&figures(base), &figures(other))
 }
 
-/// The best placement for each number of clients and the best length of a turn: the narrowest interval
+/// The best placement for each number of clients and the best length of a slice: the narrowest interval
 /// of the average, and the default unless another is clearly narrower.
 pub(super) fn best(trials: &[Trial], clients: &[u32]) -> (Vec<Best>, u32) {
     let width = |clients: u32, placement: Placement, slice_ms: u32| {
@@ -122,7 +122,7 @@ pub(super) fn narrowest(trials: &[Trial]) -> Option<Narrowest> {
     })
 }
 
-/// The fewest blocks of a trial in turns.
+/// The fewest blocks of an interleaved trial.
 fn n_blocks(trials: &[Trial]) -> u32 {
     let is_interleaved = trials.iter().filter(|t| t.slice_ms.is_some());
     is_interleaved.filter_map(|t| Some(t.located.first()?.ratio.n)).min().unwrap_or(0)

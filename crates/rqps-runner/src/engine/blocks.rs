@@ -81,7 +81,7 @@ impl Blocks<'_, '_> {
         let mut done = done;
         let mut heartbeat = Heartbeat::start();
         while !self.cut.is_over(done) {
-            let turns_so_far = self.waiting.turns_so_far();
+            let slices_so_far = self.waiting.slices_so_far();
             heartbeat.begin();
             let id = BlockId {
                 idx: done.n_blocks,
@@ -96,7 +96,7 @@ impl Blocks<'_, '_> {
             };
             match verdict {
                 Verdict::Again(seconds) => {
-                    self.waiting.put_back(turns_so_far);
+                    self.waiting.put_back(slices_so_far);
                     let told = heartbeat::told(&self.planned.info.name, seconds);
                     observer.tell(Event::Note(&told));
                     continue;
@@ -110,7 +110,7 @@ impl Blocks<'_, '_> {
             done.spent += Duration::from_nanos(longest_ns.unwrap_or_default());
             // A store that another process has locked makes this one wait.
             self.waiting.thaw();
-            if observer.keep(block).map_err(Broken::Run)? == Next::Enough {
+            if observer.keep(block).map_err(Broken::Unattributed)? == Next::Enough {
                 break;
             }
         }
@@ -125,7 +125,7 @@ impl Blocks<'_, '_> {
                 continue;
             }
             self.check().map_err(Broken::Run)?;
-            self.waiting.only_uncounted(at).map_err(Broken::Run)?;
+            self.waiting.only_uncounted(at).map_err(Broken::Unattributed)?;
             let tallies = self.run_clients(at, None, &[order], &mut |_| {}, observer)?;
             // Half of them: the first ones find nothing in memory.
             let usual_ns = tallies.first().map(|tally| tally.response_times.value_at_quantile(0.5));
@@ -142,12 +142,12 @@ impl Blocks<'_, '_> {
 
     fn block(&mut self, id: BlockId, observer: &mut dyn Observer) -> Result<Block, Broken> {
         let seed = seed::of_again(mix(self.seed, u64::from(id.idx) + 1), id.n_before);
-        self.waiting.refresh().map_err(Broken::Run)?;
+        self.waiting.refresh().map_err(Broken::Unattributed)?;
         let start_unix_ms = unix_ms();
         let mut parts = Vec::new();
         for at in 0..self.lanes.len() {
             // One that is stopped does not answer.
-            self.waiting.only_uncounted(at).map_err(Broken::Run)?;
+            self.waiting.only_uncounted(at).map_err(Broken::Unattributed)?;
             let empty = self.lanes[at].clients.orders(self.cut.stop(id.idx, 0), ALONE, seed);
             let lane = &self.lanes[at];
             let opened = LaneBlock::open(lane, &empty, start_unix_ms);
@@ -171,7 +171,7 @@ impl Blocks<'_, '_> {
                 if shown.is_due() {
                     let rates = shown.rates(self.lanes.iter().zip(&parts).map(|(l, p)| l.shown(p)));
                     let n_rounds = n_rounds + 1;
-                    observer.tell(Event::InTurns { block: id.idx, n_rounds, rates: &rates });
+                    observer.tell(Event::Interleaved { block: id.idx, n_rounds, rates: &rates });
                 }
             }
             n_rounds += 1;
@@ -180,7 +180,7 @@ impl Blocks<'_, '_> {
         let n_rounds = (is_timed || self.lanes.len() > 1).then_some(n_rounds);
         let mut block = Block::new();
         for (at, part) in parts.into_iter().enumerate() {
-            self.waiting.only_uncounted(at).map_err(Broken::Run)?;
+            self.waiting.only_uncounted(at).map_err(Broken::Unattributed)?;
             let lane = &self.lanes[at];
             let whole_operations = is_timed.then_some(part.whole_operations);
             let closed = part.close(lane, id.idx, seed, self.planned.clients);
@@ -225,7 +225,7 @@ impl Blocks<'_, '_> {
 
     /// One slice on one system, the others waiting.
     fn slice(&mut self, at: At, observer: &mut dyn Observer) -> Result<Measured, Broken> {
-        self.waiting.only(at.lane).map_err(Broken::Run)?;
+        self.waiting.only(at.lane).map_err(Broken::Unattributed)?;
         let n_run_in = self.run_in(at, observer)?;
         let orders = self.lanes[at.lane].clients.orders(at.stop, at.place, at.seed);
         let samples = self.lanes[at.lane].bench.samples;

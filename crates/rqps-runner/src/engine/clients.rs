@@ -23,7 +23,7 @@ pub(crate) use insert::reset_sequence;
 /// The clients of a step on one system.
 pub(crate) struct StepClients {
     pub(crate) pool: ClientPool,
-    /// One for each role, in the order of their numbers; the first one's work is the step's figure.
+    /// One for each role, in the order of their numbers; the first one's work is the step's rate.
     pub(crate) roles: Vec<RoleSpec>,
     /// What stops the threads that serve them now and then.
     pub(crate) injected_slowdown: Option<InjectedSlowdown>,

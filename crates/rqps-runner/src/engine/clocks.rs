@@ -1,6 +1,6 @@
 //! The host's clocks against one another: a wall clock that was set, a host that was suspended.
 //!
-//! All that is measured is measured by the monotonic clock, which neither changes. But figures of a host that
+//! All that is measured is measured by the monotonic clock, which neither changes. But rates of a host that
 //! slept in between, or whose wall clock and so order of events is wrong, should say so.
 
 use std::time::Duration;

@@ -99,7 +99,7 @@ impl Guards {
     }
 }
 
-/// What is watched while one thing goes on that takes long and is not done once more: tables that fill,
+/// What is watched while a long job runs that is not repeated: tables that fill,
 /// indexes that are made.
 #[derive(Debug)]
 pub(crate) struct Witness {

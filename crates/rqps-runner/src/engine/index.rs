@@ -11,7 +11,7 @@ use rqps_load::clock::Clock;
 use rqps_load::{Order, Pace, Stop, Tally};
 use rqps_model::{Placement, Role, Slice};
 use rqps_workload::Worker as _;
-use rqps_workload::insert::{InsertWorker, Inserter, Rows, Schema, TableIds};
+use rqps_workload::insert::{InsertClient, InsertWorker, Inserter, Rows, Schema, TableIds};
 
 use crate::engine::bench::Bench;
 use crate::engine::clients::{connect, place_server, reset_sequence};
@@ -56,8 +56,9 @@ pub(crate) fn insert_rows_before(
         let (mut connection, _) = connect(bench, planned.placement, table - 1, seed)?;
         reset_sequence(&mut connection, table, bench.dbms)?;
         let rows = Rows { ids: Arc::new(TableIds::new(1, 0)), pair: None };
-        let draw = (args.protocol.for_role(Role::Insert, bench.dbms), table, seed);
-        let inserter = Inserter::new(&mut connection, (schema, table), (rows, n_rows), draw)?;
+        let protocol = args.protocol.for_role(Role::Insert, bench.dbms);
+        let client = InsertClient { protocol, client_idx: table, seed };
+        let inserter = Inserter::new(&mut connection, schema, table, rows, n_rows, client)?;
         InsertWorker::Insert(inserter).event(&mut connection, &mut |_| {})?;
     }
     Ok(n_rows)
@@ -99,7 +100,7 @@ fn create(
                 for (at, sql) in (0_u64..).zip(&statements) {
                     connection.query(sql).with_context(|| format!("create an index ({sql})"))?;
                     let now_ns = clock.now_ns();
-                    // Each of several statements indexes its part of what the figure counts.
+                    // Each of several statements indexes its part of what the rate counts.
                     tally.statement(now_ns, rows * (at + 1) / n - rows * at / n, 0);
                     tally.event(now_ns - begin_ns, now_ns);
                     begin_ns = now_ns;

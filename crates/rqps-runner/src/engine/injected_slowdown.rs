@@ -2,12 +2,12 @@
 //! time in which it is measured.
 //!
 //! ```text
-//! turn       ├──────────────── counted ────────────────┤
+//! slice      ├──────────────── counted ────────────────┤
 //! cycle    phase │    10 ms    │    10 ms    │
 //! stopped        ▇             ▇             ▇            5%: 0.5 ms each
 //! ```
 //!
-//! What is owed to the share is carried from pause to pause and from turn to turn, so that it is the
+//! What is owed to the share is carried from pause to pause and from slice to slice, so that it is the
 //! measured sum that is right and not each pause. Background threads of the server are not stopped.
 
 use std::fmt::Display;
@@ -20,9 +20,10 @@ use anyhow::{Context as _, Result, bail};
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 use rqps_load::{Edge, short_slice};
+use rqps_model::WarningKind;
 use rqps_model::warning::StopWay;
-use rqps_model::{Dbms, WarningKind};
 use rqps_server::brake::{Brake, may_trace};
+use rqps_server::dbms::has_process_per_connection;
 
 use crate::engine::bench::Bench;
 use crate::plan::seed::mix;
@@ -39,7 +40,7 @@ const CYCLE_OF_WHOLE: Duration = Duration::from_millis(50);
 /// Shortest pause that is aimed at; a small share gets a longer cycle.
 const SHORTEST: Duration = Duration::from_micros(100);
 
-/// How long what is stopped may take to go on at the end of a turn. A thread that waits for storage stops,
+/// How long what is stopped may take to go on at the end of a slice. A thread that waits for storage stops,
 /// and goes on, when that is over.
 const GO_ON_WITHIN: Duration = Duration::from_secs(10);
 
@@ -52,7 +53,7 @@ pub(crate) struct Served {
     pub(crate) thread: Option<i32>,
 }
 
-/// Stops a system's threads by turns while it is measured. Nothing is stopped once it is dropped.
+/// Stops a system's threads again and again while it is measured. Nothing is stopped once it is dropped.
 #[derive(Debug)]
 pub(crate) struct InjectedSlowdown {
     shared: Arc<Shared>,
@@ -69,25 +70,25 @@ pub(crate) struct InjectedSlowdown {
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
-    /// Set when a turn is over, for who waits without sleep.
+    /// Set when a slice is over, for who waits without sleep.
     is_over: AtomicBool,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// The first pause of the turn under way.
+    /// The first pause of the slice under way.
     first: Option<Instant>,
-    /// Turns so far.
-    n_turns: u64,
+    /// Slices so far.
+    n_slices: u64,
     /// Helpers that have something stopped.
     n_holding: usize,
-    /// Pauses of the turn, and those of them in which something was stopped.
+    /// Pauses of the slice, and those of them in which something was stopped.
     n_pauses: (u64, u64),
-    /// Since the share was last asked for: what all helpers had stopped, and all turns, each as often as
+    /// Since the share was last asked for: what all helpers had stopped, and all slices, each as often as
     /// there are helpers.
     paused: Duration,
     counted: Duration,
-    /// When the turn under way began.
+    /// When the slice under way began.
     since: Option<Instant>,
     failure: Option<String>,
     quit: bool,
@@ -105,10 +106,12 @@ impl InjectedSlowdown {
         let threads: Vec<i32> = served.iter().filter_map(|one| one.thread).collect();
         let Some(first) = threads.first() else { bail!("an injected slowdown needs a client") };
         let by_trace = may_trace(*first).context("try to stop a thread of the server")?;
-        let (groups, cycle) = match (by_trace, bench.dbms) {
-            (true, _) => (by_cpus(served), CYCLE),
-            (false, Dbms::Postgres) => (vec![(Vec::new(), Brake::Processes(threads))], CYCLE),
-            (false, _) => (vec![(Vec::new(), Brake::Processes(vec![server]))], CYCLE_OF_WHOLE),
+        let (groups, cycle) = if by_trace {
+            (by_cpus(served), CYCLE)
+        } else if has_process_per_connection(bench.dbms) {
+            (vec![(Vec::new(), Brake::Processes(threads))], CYCLE)
+        } else {
+            (vec![(Vec::new(), Brake::Processes(vec![server]))], CYCLE_OF_WHOLE)
         };
         Self::start(groups, Duty::of(share, cycle), seed).map(Some)
     }
@@ -136,7 +139,7 @@ impl InjectedSlowdown {
                     let _ = nix::sys::prctl::set_timerslack(1);
                     shared.help(&brake, duty);
                 })
-                .context("start the thread that stops a server by turns")?;
+                .context("start the thread of an injected slowdown")?;
             injected_slowdown.threads.push(helper);
         }
         Ok(injected_slowdown)
@@ -153,9 +156,9 @@ impl InjectedSlowdown {
     /// From now on pauses come.
     fn begin(&self) {
         let mut state = self.shared.lock();
-        state.n_turns += 1;
-        // Drawn anew for each turn, so that turns are not in step with the cycle.
-        let drawn = mix(self.seed, state.n_turns) >> 32;
+        state.n_slices += 1;
+        // Drawn for each slice, so that slices are not in step with the cycle.
+        let drawn = mix(self.seed, state.n_slices) >> 32;
         let phase = self.cycle.mul_f64(drawn as f64 / f64::from(u32::MAX));
         let now = Instant::now();
         (state.first, state.since, state.n_pauses) = (Some(now + phase), Some(now), (0, 0));
@@ -186,7 +189,7 @@ impl InjectedSlowdown {
         }
     }
 
-    /// Ends a turn, however it went.
+    /// Ends a slice, however it went.
     pub(crate) fn end(&self) -> Result<()> {
         self.pause_no_more();
         let mut state = self.shared.lock();
@@ -241,17 +244,17 @@ impl Shared {
         self.lock().failure.get_or_insert(problem.to_string());
     }
 
-    /// The life of a helper: waits for turns and stops what it is for at each point of the cycle.
+    /// The life of a helper: waits for slices and stops what it is for at each point of the cycle.
     fn help(&self, brake: &Brake, mut duty: Duty) {
         let mut state = self.lock();
-        let (mut turn, mut n_points) = (0, 0_u32);
+        let (mut slice, mut n_points) = (0, 0_u32);
         while !state.quit {
             let Some(first) = state.first else {
                 state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
-            if state.n_turns != turn {
-                (turn, n_points) = (state.n_turns, 0);
+            if state.n_slices != slice {
+                (slice, n_points) = (state.n_slices, 0);
             }
             let now = Instant::now();
             let left = (first + duty.cycle * n_points).saturating_duration_since(now);
@@ -293,7 +296,7 @@ impl Shared {
         }
     }
 
-    /// Waits for the end of a pause, or of the turn where that is before. Without sleep: on a virtual machine
+    /// Waits for the end of a pause, or of the slice where that is before. Without sleep: on a virtual machine
     /// a sleeping CPU wakes tenths of a millisecond late, as long as the pause itself.
     fn await_end(&self, end: Instant) {
         while Instant::now() < end && !self.is_over.load(Ordering::Relaxed) {

@@ -10,10 +10,10 @@ use crate::engine::cut::Cut;
 use crate::plan::schedule::SLICE_MS;
 use crate::plan::steps::PlannedStep;
 
-/// Blocks of a step that has no ratio: an interval of each figure is all that can come of it.
+/// Blocks of a step that has no ratio: an interval of each rate is all that can come of it.
 const BLOCKS_ALONE: u32 = 8;
 
-/// Refuses a `precision` that a step has too few blocks for: each takes a turn at least, and no width is
+/// Refuses a `precision` that a step has too few blocks for: each takes a slice at least, and no width is
 /// believed before the twelfth.
 ///
 /// # Errors
@@ -48,17 +48,17 @@ pub(crate) fn check(plan: &Plan, steps: &[PlannedStep]) -> Result<()> {
     );
 }
 
-/// The figures of a step's blocks on all its systems, in order of time.
+/// The rates of a step's blocks on all its systems, in order of time.
 pub(crate) struct Figures {
     /// The system that the others are compared with.
     base: usize,
-    /// Per system of the step, its place in the run and its figures.
+    /// Per system of the step, its place in the run and its rates.
     systems: Vec<(usize, Vec<f64>)>,
 }
 
 impl Figures {
     /// With the blocks that there are already of a step that is on its way on the systems `measured`, of all
-    /// that a ratio of it may be of. One that was left out of the run has no part in it, pending as it is:
+    /// that a ratio of it may be of. One that was excluded from the run has no part in it, pending as it is:
     /// no block of it will come. One that ended the step before an interruption is the others' partner as long
     /// as they have gone no further. Where the base has ended it, those that are late have no ratio.
     pub(crate) fn of_step(base: usize, systems: &[SystemStep], measured: &[SystemIdx]) -> Self {

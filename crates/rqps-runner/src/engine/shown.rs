@@ -1,4 +1,4 @@
-//! How fast systems that take turns are at the moment, for whoever watches.
+//! The current rates of interleaved systems, for whoever watches.
 
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ impl Shown {
     }
 
     /// The rates since the last time; `parts` are the systems, each with what is counted so far of the
-    /// block and the time that it took, nanoseconds. A system without a turn since then has its mean.
+    /// block and the time that it took, nanoseconds. A system without a slice since then has its mean.
     pub(crate) fn rates(&mut self, parts: impl Iterator<Item = (usize, u64, u64)>) -> Vec<Rate> {
         self.at = Instant::now();
         let rate = |((system, n, ns), before): ((usize, u64, u64), &mut (u64, u64))| {
@@ -52,7 +52,7 @@ mod tests {
         let per_s = |rates: Vec<Rate>| rates.iter().map(|rate| rate.per_s).collect::<Vec<_>>();
         let s = 1_000_000_000;
         assert_eq!(per_s(shown.rates([(3, 100, s), (5, 10, s)].into_iter())), [100.0, 10.0]);
-        // The second had no turn.
+        // The second had no slice.
         let rates = shown.rates([(3, 400, 2 * s), (5, 10, s)].into_iter());
         assert_eq!(rates[0].elapsed, Duration::from_secs(2));
         assert_eq!((rates[0].system, rates[1].system), (3, 5));

@@ -1,4 +1,4 @@
-//! The servers of an interleaved step that wait for their turn: stopped, and never for long.
+//! The servers of an interleaved step that wait for their slice: stopped, and never for long.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -14,35 +14,35 @@ use crate::suspension::Suspension;
 /// its threads has waited 600 s for a latch, which a stop of its own would look like.
 const STOPPED_AT_MOST: Duration = Duration::from_secs(20);
 
-/// How long all servers go on between two turns when one of them would be stopped for longer than that:
+/// How long all servers run between two slices when one of them would be stopped for longer than that:
 /// enough for every thread to run once.
 const BREATH: Duration = Duration::from_millis(20);
 
-/// What is said where a turn took so long that servers had to go on while they waited.
+/// The warning about a slice that took so long that servers had to run while they waited.
 pub(crate) const RAN_ON: &str = "slices took so long that the servers that waited were not stopped";
 
 /// How a server is stopped; absent for one that is not ours to stop.
 pub(crate) type Brake = Option<(Freezer, Signal)>;
 
-/// The servers of a step and, behind them, those that have no part in it. All go on when this is dropped,
-/// whatever the reason.
+/// The servers of a step and, behind them, those that have no part in it. All run again when this is
+/// dropped, whatever the reason.
 pub(crate) struct Waiting {
     freezers: Vec<Brake>,
     /// Absent where there is nothing to stop. Dropped after the servers go on.
     watchdog: Option<Watchdog>,
     suspension: Suspension,
-    /// When the turn under way began, and whether it is counted.
-    turn: Option<(Instant, bool)>,
-    /// The longest counted turn so far.
+    /// When the slice under way began, and whether it is counted.
+    slice: Option<(Instant, bool)>,
+    /// The longest counted slice so far.
     longest: Duration,
     gave_up: bool,
     /// [`STOPPED_AT_MOST`], but for tests.
     at_most: Duration,
 }
 
-/// What a step's turns so far say of those that follow.
+/// What a step's slices so far say of those that follow.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct TurnsSoFar {
+pub(crate) struct SlicesSoFar {
     longest: Duration,
     gave_up: bool,
 }
@@ -67,7 +67,7 @@ impl Waiting {
             freezers,
             watchdog,
             suspension: environment.suspension.clone(),
-            turn: None,
+            slice: None,
             longest: Duration::ZERO,
             gave_up: false,
             at_most: STOPPED_AT_MOST,
@@ -80,7 +80,7 @@ impl Waiting {
         Ok(waiting)
     }
 
-    /// Looks for the servers' processes anew. To be called when connections have been opened and
+    /// Looks for the servers' processes again. To be called when connections have been opened and
     /// now and then.
     pub(crate) fn refresh(&mut self) -> Result<()> {
         let Some(watchdog) = &mut self.watchdog else { return Ok(()) };
@@ -91,7 +91,7 @@ impl Waiting {
         Ok(())
     }
 
-    /// Stops all but one, which goes on, for a turn that is counted.
+    /// Stops all but one, which runs, for a slice that is counted.
     pub(crate) fn only(&mut self, at: usize) -> Result<()> {
         self.stop_others(at, true)
     }
@@ -103,7 +103,7 @@ impl Waiting {
     }
 
     fn stop_others(&mut self, at: usize, is_counted: bool) -> Result<()> {
-        self.end_turn();
+        self.end_slice();
         if self.watchdog.is_none() || self.gave_up {
             return Ok(());
         }
@@ -122,24 +122,24 @@ impl Waiting {
         for (idx, freezer) in self.freezers.iter_mut().enumerate() {
             let Some((freezer, _)) = freezer else { continue };
             if idx != at {
-                freezer.freeze().context("stop a server that waits for its turn")?;
+                freezer.freeze().context("stop a server that waits for its slice")?;
             }
         }
         if let Some((freezer, _)) = &mut self.freezers[at] {
             freezer.thaw();
         }
-        self.turn = Some((Instant::now(), is_counted));
+        self.slice = Some((Instant::now(), is_counted));
         Ok(())
     }
 
-    /// Lets all go on when one has been stopped for too long, which only a single turn of half that length
+    /// Lets all go on when one has been stopped for too long, which only a single slice of half that length
     /// does: for the rest of the step where it is counted.
     pub(crate) fn look_at_the_clock(&mut self) {
         if self.longest_stop() <= self.at_most {
             return;
         }
-        self.gave_up |= self.turn.is_some_and(|(_, is_counted)| is_counted);
-        self.end_turn();
+        self.gave_up |= self.slice.is_some_and(|(_, is_counted)| is_counted);
+        self.end_slice();
         self.thaw();
         if self.gave_up {
             self.suspension.allow();
@@ -152,27 +152,27 @@ impl Waiting {
         all.map(|(freezer, _)| freezer.frozen_for()).max().unwrap_or_default()
     }
 
-    fn end_turn(&mut self) {
-        if let Some((since, true)) = self.turn.take() {
+    fn end_slice(&mut self) {
+        if let Some((since, true)) = self.slice.take() {
             self.longest = self.longest.max(since.elapsed());
         }
     }
 
-    /// Lets all go on until the next turn: before anything that may take its time.
+    /// Lets all go on until the next slice: before anything that may take its time.
     pub(crate) fn thaw(&mut self) {
-        self.end_turn();
+        self.end_slice();
         for (freezer, _) in self.freezers.iter_mut().flatten() {
             freezer.thaw();
         }
     }
 
-    /// What is known of the length of turns.
-    pub(crate) fn turns_so_far(&self) -> TurnsSoFar {
-        TurnsSoFar { longest: self.longest, gave_up: self.gave_up }
+    /// What is known of the length of slices.
+    pub(crate) fn slices_so_far(&self) -> SlicesSoFar {
+        SlicesSoFar { longest: self.longest, gave_up: self.gave_up }
     }
 
-    /// Forgets the turns since then, whose length was none of the servers' doing. All go on until the next.
-    pub(crate) fn put_back(&mut self, known: TurnsSoFar) {
+    /// Forgets the slices since then, whose length the servers did not cause. All run until the next.
+    pub(crate) fn put_back(&mut self, known: SlicesSoFar) {
         self.thaw();
         if self.gave_up && !known.gave_up {
             self.suspension.put_off();
@@ -180,7 +180,7 @@ impl Waiting {
         (self.longest, self.gave_up) = (known.longest, known.gave_up);
     }
 
-    /// Whether turns took so long that the servers that waited went on meanwhile.
+    /// Whether slices took so long that the servers that waited went on meanwhile.
     pub(crate) fn gave_up(&self) -> bool {
         self.gave_up
     }

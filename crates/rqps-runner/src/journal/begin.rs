@@ -1,4 +1,4 @@
-//! How a run begins: an unfinished one of the same plan goes on, else a new one is made.
+//! How a run begins: an unfinished run of the same plan is resumed, else a new one is made.
 
 use crate::journal::warnings::now;
 use anyhow::Result;
@@ -45,7 +45,7 @@ pub(crate) fn run(
     listen: &mut Listener<'_>,
 ) -> Result<Begun> {
     let OnHost { steps, cpus, host } = on_host;
-    if !environment.anew
+    if !environment.new_run
         && let Some((mut run, lock)) = taken_up(&plan.to_toml(), store)?
     {
         let mut placed = steps.clone();
@@ -58,7 +58,7 @@ pub(crate) fn run(
                 return Ok(Begun { run, lock, steps: placed });
             }
             Some(why) => listen(Event::Note(&format!(
-                "run {} of this plan has not finished and cannot go on: {why}; a new run begins",
+                "run {} of this plan has not finished and cannot be resumed: {why}; a new run begins",
                 run.id
             ))),
         }
@@ -92,7 +92,7 @@ fn last_slice(run: &Run) -> Option<LastSlice> {
         let systems = step.systems.iter().zip(&run.systems);
         systems.map(move |(state, system)| (step, &system.spec.label, state))
     });
-    // A block lasts while its systems take turns, each with its own part of the time.
+    // The slices of all systems are in a block's time, each with its own part.
     let end = |step: &RunStep, slice: &Slice| {
         let is_same = |other: &&Slice| other.idx == slice.idx && other.n_rounds.is_some();
         let of_all = step.systems.iter().flat_map(|state| &state.slices).filter(is_same);
@@ -128,9 +128,9 @@ fn adopt_placements(plan: &Plan, steps: &mut [PlannedStep], stored: &[RunStep], 
     }
 }
 
-/// Why a run of the same plan cannot go on: another rqps would measure it, a suite file may have been
-/// edited since, and the host may have become another or got another kernel. Figures of other steps or of
-/// another host must not pass for the same's.
+/// Why a run of the same plan cannot be resumed: another rqps would measure it, a suite file may have
+/// been edited since, and the host may have become another or got another kernel. Rates of other steps or
+/// of another host must not pass for this run's.
 fn why_not(
     run: &Run,
     planned: &[PlannedStep],
@@ -163,7 +163,7 @@ fn why_not(
     })
 }
 
-/// How a host is not what it was when a run began, where that moves figures.
+/// How a host is not what it was when a run began, where that changes rates.
 fn other_host(was: &Host, now: &Host) -> Option<String> {
     let texts = [
         ("kernel", was.kernel.clone(), now.kernel.clone()),
@@ -174,7 +174,7 @@ fn other_host(was: &Host, now: &Host) -> Option<String> {
     if let Some((what, was, now)) = texts.into_iter().find(differs) {
         return Some(format!("the host's {what} was {was:?} and is {now:?}"));
     }
-    // Runs of before it was recorded go on, and so do those on a file system that has none.
+    // Runs of before it was recorded are resumed, and so are those on a file system that has none.
     if let (Some(was), Some(now)) = (was.read_ahead_kb, now.read_ahead_kb)
         && was != now
     {

@@ -26,7 +26,7 @@ pub(crate) struct StepRecord<'j, 'a> {
     warnings: Vec<SystemWarnings>,
     /// Blocks that are stored already and only repeated.
     n_stored: u32,
-    /// The figures so far and the half-width at which the step ends.
+    /// The rates so far and the half-width at which the step ends.
     precision: Option<(Figures, f64)>,
     guards: Guards,
 }

@@ -54,7 +54,7 @@ impl Journal<'_> {
         system != run.base() && run.plan.systems.len() - self.excluded.len() > 2
     }
 
-    /// Records what a server that was started is and runs with. Where figures of its system are there
+    /// Records what a server that was started is and runs with. Where its system has been measured
     /// already, it must be the same program; settings that are not the same are kept as a warning.
     pub(crate) fn keep_facts(&mut self, system: SystemIdx, facts: RunSystem) -> Result<()> {
         let mut states = self.run.steps.iter().map(|step| &step.systems[system.0]);

@@ -103,7 +103,7 @@ mod tests {
     const PG: &str = "dbms = 'postgres'\nversion = '17.4'";
 
     #[test]
-    fn all_clients_of_systems_that_take_turns_count() {
+    fn all_clients_of_interleaved_systems_count() {
         let suite = "[[suite]]\nclients = [1, 64]\n";
         let is_interleaved = plan(&[PG; 3], suite);
         assert_eq!(needed(&is_interleaved), 64 + 3 * (2 * 64 + 32));

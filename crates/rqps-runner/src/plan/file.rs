@@ -38,7 +38,7 @@ pub struct PlanFile {
 pub struct SystemFile {
     /// Its label; made from DBMS, version and config when absent.
     pub label: Option<String>,
-    /// `mysql`, `mariadb` or `postgres`; may be left out with `dsn`. `null` is the client that
+    /// `mysql`, `mariadb` or `postgres`; may be absent with `dsn`. `null` is the client that
     /// answers at once: it measures rqps itself and takes no other key but `label`.
     pub dbms: Option<String>,
     /// A version of the catalogue.
@@ -159,7 +159,7 @@ pub struct SecondsFile {
 pub struct ScheduleFile {
     /// `interleaved` or `sequential`; when absent, interleaved for several systems that rqps runs.
     pub mode: Option<String>,
-    /// Length of a turn in an interleaved schedule: `20ms`; `auto` for the best that a calibration found.
+    /// Length of a slice in an interleaved schedule: `20ms`; `auto` for the best that a calibration found.
     pub slice: Option<String>,
     /// Slices per step and system; interleaved, the time of so many slices.
     pub slices: Option<u32>,
@@ -168,7 +168,7 @@ pub struct ScheduleFile {
     /// A step ends when the half-width of every candidate's rQPS is at most this: `1%`. Not one of the
     /// Insert Benchmark.
     pub precision: Option<String>,
-    /// How many times everything is measured, each on servers that were initialised and started anew.
+    /// How many times everything is measured, each time on servers that were initialised and started for it.
     pub starts: Option<u32>,
     /// `auto`, `free`, `split` or `paired`.
     pub placement: Option<String>,

@@ -1,4 +1,4 @@
-//! The schedule of a plan: in which order systems are measured, how long a turn is, which placement.
+//! The schedule of a plan: in which order systems are measured, how long a slice is, which placement.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use super::{Plan, Refusal, ScheduleFile};
 /// half as wide as three do: t falls from 2.8 (4 degrees of freedom) to 2.2 (10).
 pub(super) const DEFAULT_SLICES: u32 = 6;
 
-/// Length of a turn when the plan does not say, milliseconds: short against the changes of a host,
+/// Length of a slice when the plan does not say, milliseconds: short against the changes of a host,
 /// which are correlated over some 80 ms, long against the cost of a switch (docs/methodology.md).
 pub(crate) const DEFAULT_SLICE_MS: u32 = 20;
 
-/// Turns that can be asked for, milliseconds. A window is 20 ms; servers that wait are stopped, and
-/// not for long.
+/// Lengths of slices that can be asked for, milliseconds. A window is 20 ms; servers that wait are
+/// stopped, and not for long.
 pub(crate) const SLICE_MS: std::ops::RangeInclusive<u32> = 20..=5000;
 
 /// Longest time of a step and system that can be asked for.
@@ -58,7 +58,7 @@ impl ScheduleFile {
             && let Some(running) = systems.iter().find(|system| external(system))
         {
             let what = format!(
-                "starts = {starts}, and {} is given by dsn: rqps cannot start it anew",
+                "starts = {starts}, and {} is given by dsn: rqps cannot start it again",
                 running.label
             );
             let remedy = "leave starts out, or name version or basedir in place of dsn";
@@ -143,7 +143,7 @@ fn parse_budget(text: &str) -> Result<u32, Refusal> {
     })
 }
 
-/// How long a run may go on in all: `90m`, `36h`.
+/// How long a run may take in all: `90m`, `36h`.
 ///
 /// # Errors
 /// No time, or one that is not between a second and a year.
@@ -216,10 +216,10 @@ mod tests {
     }
 
     #[test]
-    fn several_systems_take_turns_unless_the_plan_says_otherwise() {
-        let turns = Schedule::interleaved(DEFAULT_SLICE_MS, DEFAULT_SLICES);
+    fn several_systems_are_interleaved_unless_the_plan_says_otherwise() {
+        let interleaved = Schedule::interleaved(DEFAULT_SLICE_MS, DEFAULT_SLICES);
         let one_by_one = Schedule::Sequential { slices: DEFAULT_SLICES };
-        assert_eq!(plan(2, "").unwrap().schedule, turns);
+        assert_eq!(plan(2, "").unwrap().schedule, interleaved);
         assert_eq!(plan(1, "").unwrap().schedule, one_by_one);
         assert_eq!(plan(2, "mode = \"sequential\"").unwrap().schedule, one_by_one);
         assert_eq!((plan(3, "").unwrap().systems_up(), plan(1, "").unwrap().systems_up()), (3, 1));
@@ -230,7 +230,7 @@ mod tests {
         // It would be measured on one start, and the report would speak of several.
         let text = format!("{text}[schedule]\nstarts = 3\n");
         let refused = PlanFile::parse(&text, "test").unwrap().resolve("test", &catalogue());
-        expect_test::expect!["test: starts = 3, and pg-external is given by dsn: rqps cannot start it anew; leave starts out, or name version or basedir in place of dsn"].assert_eq(&refused.unwrap_err().to_string());
+        expect_test::expect!["test: starts = 3, and pg-external is given by dsn: rqps cannot start it again; leave starts out, or name version or basedir in place of dsn"].assert_eq(&refused.unwrap_err().to_string());
     }
 
     #[test]

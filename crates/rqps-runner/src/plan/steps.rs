@@ -128,7 +128,7 @@ impl PlannedStep {
         }
     }
 
-    /// Whether it makes the tables anew: what is measured after it does not rest on what was before.
+    /// Whether it makes new tables: what is measured after it does not rest on what was before.
     #[must_use]
     pub fn fills(&self) -> bool {
         match &self.job {

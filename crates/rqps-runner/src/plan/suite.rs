@@ -123,7 +123,7 @@ impl SuiteFile {
             let [clients] = clients.as_slice() else {
                 let what = format!("clients = {clients:?} in the suite {INSERT:?}");
                 let remedy =
-                    "write one number; a second [[suite]] with a name of its own runs it anew";
+                    "write one number; a second [[suite]] with a name of its own runs it again";
                 return Err((what, remedy.to_owned()));
             };
             args.clients = *clients;

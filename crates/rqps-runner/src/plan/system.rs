@@ -34,7 +34,7 @@ impl SystemFile {
             _ => self.config.clone().unwrap_or_else(|| "small".to_owned()),
         };
         let variant = self.variant(&source, engine)?;
-        let label = self.label(dbms, &source, &(engine, &config, &variant))?;
+        let label = self.label(dbms, &source, engine, &config, &variant)?;
         let options = self.options.iter().map(|(k, v)| (k.clone(), v.text())).collect();
         let transport = match &password_dsn {
             Some(dsn) => Dsn::parse(dsn).map_or_else(|_| Transport::default(), |d| d.transport()),
@@ -47,8 +47,8 @@ impl SystemFile {
     fn engine(&self, dbms: Dbms) -> Result<Engine, Refusal> {
         let default = dbms.default_engine();
         let engine = word(self.engine.as_deref())?.unwrap_or(default);
-        if (dbms == Dbms::Postgres) != (engine == Engine::Heap) {
-            let known = if dbms == Dbms::Postgres { "heap" } else { "innodb" };
+        if dbms.is_postgres_family() != (engine == Engine::Heap) {
+            let known = default.to_string();
             let what = format!("{} has no engine {:?}", dbms.name(), engine.to_string());
             return Err((what, format!("write engine = {known:?}, or leave it out")));
         }
@@ -142,7 +142,9 @@ impl SystemFile {
         &self,
         dbms: Dbms,
         source: &SystemSource,
-        (engine, config, variant): &(Engine, &String, &Variant),
+        engine: Engine,
+        config: &str,
+        variant: &Variant,
     ) -> Result<Label, Refusal> {
         if let Some(label) = &self.label {
             if label.trim().is_empty() {
@@ -153,7 +155,7 @@ impl SystemFile {
         }
         let mut setup = config_name(config).to_owned();
         for (differs, part) in [
-            (*engine == Engine::Rocksdb, engine.to_string()),
+            (engine == Engine::Rocksdb, engine.to_string()),
             (!variant.compression.is_none(), variant.compression.to_string()),
             (variant.malloc != Malloc::Build, variant.malloc.to_string()),
             (variant.durability == Durability::Full, "durable".to_owned()),
@@ -255,8 +257,7 @@ impl SystemFile {
                     let remedy = "leave out transport; write ?socket=PATH or ?tls=required in dsn";
                     return Err((what, remedy.to_owned()));
                 }
-                let protocol = |dbms: Dbms| dbms == Dbms::Postgres;
-                if dbms.is_some_and(|dbms| protocol(dbms) != protocol(parsed.dbms)) {
+                if dbms.is_some_and(|dbms| dbms.family() != parsed.dbms.family()) {
                     let what = format!("dsn is the address of a {} server", parsed.dbms.name());
                     return Err((what, "leave out dbms, or name the same one".to_owned()));
                 }

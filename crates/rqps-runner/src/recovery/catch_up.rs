@@ -67,7 +67,7 @@ fn resume_on_kept_data(
     member: &mut Member<'_>,
     first: StepIdx,
 ) -> Result<()> {
-    journal.note(&format!("{}: goes on with the data that it had", run.label(member.idx())));
+    journal.note(&format!("{}: resumes with its data", run.label(member.idx())));
     member.state.resumed_step = Some(first);
     let Some(load) = run.filled_by(first) else { return Ok(()) };
     if run.step(load).of_insert().is_some() {
@@ -90,9 +90,10 @@ fn refill(
         return Ok(());
     }
     let filled_by = run.filled_by(first);
-    let filled_by = filled_by.ok_or_else(|| anyhow!("the suite has no load step to go on from"))?;
+    let filled_by =
+        filled_by.ok_or_else(|| anyhow!("the suite has no load step to resume from"))?;
     let label = run.label(member.idx());
-    journal.note(&format!("{label}: tables are filled anew before the run goes on"));
+    journal.note(&format!("{label}: tables are filled again before the run resumes"));
     if run.step(filled_by).of_insert().is_some() {
         refill_insert(run, journal, member, filled_by.until(first))?;
     } else {
@@ -100,7 +101,7 @@ fn refill(
         settle(run, journal, member, filled_by)?;
         warm_up_again(run, journal, member, filled_by.next().until(first))?;
     }
-    let note = FilledBy { start: run.start_idx, load: filled_by, is_anew: true };
+    let note = FilledBy { start: run.start_idx, load: filled_by, is_refilled: true };
     member.up.set_note(Some(&note.to_string()))
 }
 

@@ -82,7 +82,7 @@ fn makes_tables(run: &RunContext<'_>, state: &SystemState) -> bool {
 }
 
 /// Records the step that a system was in as failed, except one that is done again. One that was
-/// measured to its end is done: what comes after it, settling and sizes, is no part of its figure.
+/// measured to its end is done: what comes after it, settling and sizes, is no part of its rate.
 fn record_fault(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,

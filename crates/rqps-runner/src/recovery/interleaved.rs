@@ -7,7 +7,7 @@ use rqps_model::{RunSystem, SystemIdx};
 use super::catch_up::{catch_up, take_back};
 use super::failures::after_failure;
 use super::kept_data::{resumes_with, start};
-use super::start::{Fate, finish, give_up, start_anew};
+use super::start::{Fate, finish, give_up, start_on_new_data};
 use crate::audit::{Audit, judge};
 use crate::failure::Broken;
 use crate::journal::Journal;
@@ -72,7 +72,7 @@ fn start_all<'s>(
         let up = start(run, journal, state, ready);
         match up.with_context(|| format!("start {}", run.label(system))) {
             Ok(up) => all.members.push(Member { state, up }),
-            Err(error) => go_on_without(run, journal, system, error)?,
+            Err(error) => continue_without(run, journal, system, error)?,
         }
     }
     Ok(())
@@ -120,9 +120,9 @@ fn pending_steps(
     loop {
         match schedule.pending_steps(run, journal, audit, profiler, &mut all.members) {
             Ok(()) => return Ok(()),
-            // Samples of a server that has died are missed first, by nobody's fault but its own.
-            Err(Broken::Run(error)) => mend_those_gone(run, journal, audit, all, error)?,
             Err(Broken::System(system, error)) => mend(run, journal, audit, all, system, error)?,
+            Err(Broken::Unattributed(error)) => mend_those_gone(run, journal, audit, all, error)?,
+            Err(Broken::Run(error)) => return Err(error),
         }
     }
 }
@@ -203,7 +203,7 @@ fn make_alike(
     if !all.members.iter().any(is_refused) {
         return Ok(Vec::new());
     }
-    let mut anew = Vec::new();
+    let mut again = Vec::new();
     for system in all.systems() {
         let is_left = |member: &Member<'_>| member.idx() == system && member.state.is_on_kept_data;
         let Some(at) = all.members.iter().position(is_left) else { continue };
@@ -211,15 +211,15 @@ fn make_alike(
         journal.warn(system, WarningKind::NewTables)?;
         let Member { state, up } = all.members.remove(at);
         let _ = give_up(run, journal, system, up, Fate::Removed);
-        match start_anew(run, journal, state, ready) {
+        match start_on_new_data(run, journal, state, ready) {
             Ok(up) => {
                 all.members.insert(at, Member { state, up });
-                anew.push(system);
+                again.push(system);
             }
-            Err(error) => go_on_without(run, journal, system, error)?,
+            Err(error) => continue_without(run, journal, system, error)?,
         }
     }
-    Ok(anew)
+    Ok(again)
 }
 
 /// Starts the server of a failed member again, and brings its tables to where the run is. Where that does not help,
@@ -263,7 +263,7 @@ fn replace(
         Err(Broken::System(_, error)) if journal.is_of_use_without(run, system) => {
             journal.exclude(system, error)
         }
-        Err(Broken::System(_, error) | Broken::Run(error)) => Err(error),
+        Err(broken) => Err(broken.into_error()),
     }
 }
 
@@ -304,7 +304,7 @@ fn mend_those_gone(
 ///
 /// # Errors
 /// The error itself, with why the run ends without the system.
-fn go_on_without(
+fn continue_without(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,
     system: SystemIdx,

@@ -6,13 +6,13 @@ use rqps_model::WarningKind;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
-use rqps_model::{Dbms, StepIdx, StepKind, SystemIdx};
+use rqps_model::{Dbms, Family, StepIdx, StepKind, SystemIdx};
 use rqps_server::instance;
 use rqps_workload::insert::{MAX_GAP, Schema};
 use rqps_workload::populate;
 use rqps_workload::statement::table_name;
 
-use super::start::{Fate, give_up, log_of_start, name_of, start_anew, start_on};
+use super::start::{Fate, give_up, log_of_start, name_of, start_on, start_on_new_data};
 use crate::failure::{Kept, is_disk_full};
 use crate::filled_by::FilledBy;
 use crate::insert_tables::Tables;
@@ -64,7 +64,7 @@ pub(super) fn start(
     if let Some(up) = start_on_kept_data(run, journal, state, ready)? {
         return Ok(up);
     }
-    start_anew(run, journal, state, ready)
+    start_on_new_data(run, journal, state, ready)
 }
 
 /// Starts a system on the data that an earlier attempt has kept, where the run can be resumed with them. Where they
@@ -84,11 +84,11 @@ fn start_on_kept_data(
     let dir = places.data.join(name_of(run, state.idx));
     let is_of_these = |note: &FilledBy| note.start == run.start_idx && note.load == resumption.load;
     let Some(note) = note_on(&dir).filter(is_of_these) else { return Ok(None) };
-    let tried = start_on(run, journal, state, ready, Data::Left)
+    let tried = start_on(run, journal, state, ready, Data::Kept)
         .and_then(|up| look_at_tables(run, journal, state, resumption, up));
     match tried {
         Ok(up) => {
-            (state.is_on_kept_data, state.is_refilled) = (true, note.is_anew);
+            (state.is_on_kept_data, state.is_refilled) = (true, note.is_refilled);
             Ok(Some(up))
         }
         // With some room they are as good as they were.
@@ -247,8 +247,8 @@ fn are_whole(steps: &[PlannedStep], load: StepIdx, first: StepIdx) -> Result<boo
 
 /// How many of these indexes a table has.
 fn count_indexes_sql(dbms: Dbms, table: &str, indexes: &[String]) -> String {
-    let (from, column, of_table) = match dbms {
-        Dbms::Postgres => ("pg_indexes", "indexname", "tablename"),
+    let (from, column, of_table) = match dbms.family() {
+        Family::Postgres => ("pg_indexes", "indexname", "tablename"),
         _ => (
             "information_schema.statistics",
             "index_name",

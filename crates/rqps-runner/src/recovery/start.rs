@@ -12,7 +12,7 @@ use crate::event::Event;
 use crate::journal::Journal;
 use crate::run_context::RunContext;
 use crate::system::installation::Ready;
-use crate::system::{Data, Left, RunningSystem, Start};
+use crate::system::{Data, Ended, RunningSystem, Start};
 use crate::system_state::SystemState;
 
 /// How often the server of a system may fail before it is taken out of the run. Once or twice may be
@@ -20,7 +20,7 @@ use crate::system_state::SystemState;
 pub(super) const FAULTS_AT_MOST: u32 = 3;
 
 /// Starts a system on new data.
-pub(super) fn start_anew(
+pub(super) fn start_on_new_data(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,
     state: &mut SystemState,
@@ -103,10 +103,10 @@ pub(super) fn give_up(
     if fate == Fate::Removed {
         return up.abandon(log.as_deref());
     }
-    let Left { cause, dir } = up.leave(log.as_deref());
+    let Ended { cause, kept: dir } = up.leave(log.as_deref());
     if let Some(dir) = dir {
         journal.note(&format!(
-            "{label}: its data stay in {} until the run goes on or is removed",
+            "{label}: its data stay in {} until the run is resumed or removed",
             dir.display()
         ));
     }

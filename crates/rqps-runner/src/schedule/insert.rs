@@ -54,7 +54,7 @@ pub(crate) fn insert_step(
     recording: Recording,
 ) -> Result<(), Broken> {
     let Some((work, _)) = run.step(step).of_insert() else {
-        return Err(Broken::Run(anyhow!("not a step of the Insert Benchmark")));
+        return Err(Broken::Unattributed(anyhow!("not a step of the Insert Benchmark")));
     };
     if let Work::Query { .. } = work.work {
         come_to_rest(run, journal, members, step)?;
@@ -78,7 +78,7 @@ pub(crate) fn insert_step(
         _ => blocks::measure(run, journal, members, step, recording)?,
     }
     if matches!(work.work, Work::Load | Work::Index) {
-        // Again after the indexes: they may have been made by writing the table anew.
+        // Again after the indexes: the server may have rewritten the table for them.
         for member in members {
             let verified = member.up.verify_compression();
             verified.map_err(|error| Broken::System(member.idx(), error))?;

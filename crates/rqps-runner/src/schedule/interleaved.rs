@@ -48,7 +48,7 @@ impl Interleaved {
     ) -> Result<(), Broken> {
         for step in run.steps_of_start() {
             run.check_interrupt().map_err(Broken::Run)?;
-            audit.judge_sizes(run, journal, step).map_err(Broken::Run)?;
+            audit.judge_sizes(run, journal, step).map_err(Broken::Unattributed)?;
             let is_pending = members.iter().any(|member| journal.is_pending(step, member.idx()));
             // After a failure behind its last block a step has nothing to measure, and may be to record.
             if !is_pending && !self.n_failed.contains_key(&step) {
@@ -57,7 +57,8 @@ impl Interleaved {
             let planned = run.step(step);
             if planned.fills() {
                 let rest = profiler.record_rest(run, journal, &seen(members), step);
-                rest.and_then(|()| are_there(run, journal, members)).map_err(Broken::Run)?;
+                rest.and_then(|()| are_there(run, journal, members))
+                    .map_err(Broken::Unattributed)?;
             }
             if matches!(planned.info.kind, StepKind::Load | StepKind::WarmUp) {
                 one_by_one(run, journal, members, step)?;
@@ -67,10 +68,10 @@ impl Interleaved {
             let measured = interleaved(run, journal, members, step, *n_failed);
             measured.inspect_err(|_| *n_failed += 1)?;
             let read = profiler.record_if_read(run, journal, &seen(members), step);
-            read.and_then(|()| are_there(run, journal, members)).map_err(Broken::Run)?;
+            read.and_then(|()| are_there(run, journal, members)).map_err(Broken::Unattributed)?;
         }
         let rest = profiler.record_rest(run, journal, &seen(members), run.end_of_start());
-        rest.and_then(|()| are_there(run, journal, members)).map_err(Broken::Run)
+        rest.and_then(|()| are_there(run, journal, members)).map_err(Broken::Unattributed)
     }
 }
 
@@ -165,8 +166,11 @@ fn measure_together(
         };
         let (failed, error) = match result {
             Ok(()) => break,
-            Err(Broken::Run(error)) => return Err(Broken::Run(in_step(run, step, error))),
             Err(Broken::System(system, error)) => (system, error),
+            Err(Broken::Run(error)) => return Err(Broken::Run(in_step(run, step, error))),
+            Err(Broken::Unattributed(error)) => {
+                return Err(Broken::Unattributed(in_step(run, step, error)));
+            }
         };
         attempt.left.retain(|&m| members[m].idx() != failed);
         attempt.n += 1;
@@ -250,7 +254,8 @@ fn measure_blocks(
     let ups = || attempt.left.iter().map(|&m| &members[m].up);
     let freezers = ups().map(|up| up.freezer()).chain(brakes_of_others(members, &attempt.left));
     let (freezers, is_slowed) = (freezers.collect(), ups().any(|up| up.is_slowed()));
-    let mut waiting = Waiting::new(freezers, is_slowed, run.environment).map_err(Broken::Run)?;
+    let waiting = Waiting::new(freezers, is_slowed, run.environment);
+    let mut waiting = waiting.map_err(Broken::Unattributed)?;
     let (seed, interrupt) = (attempt.seed(seed), &run.environment.interrupt);
     let mut blocks = Blocks { lanes, waiting: &mut waiting, planned, cut, seed, interrupt };
     let record = StepRecord::new(journal, step, warnings);

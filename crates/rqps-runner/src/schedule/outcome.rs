@@ -66,7 +66,7 @@ pub(crate) fn end_step(
         && planned.makes_tables()
         && let Some(load) = run.filled_by(step)
     {
-        let note = FilledBy { start: run.start_idx, load, is_anew: member.state.is_refilled };
+        let note = FilledBy { start: run.start_idx, load, is_refilled: member.state.is_refilled };
         member.up.set_note(Some(&note.to_string()))?;
     }
     journal.tell_end(run, step, system, &outcome);
@@ -77,7 +77,7 @@ pub(crate) fn end_step(
     journal.warn_of_counters(system, &member.up)
 }
 
-/// What came of the checks: a step that failed one has no figure.
+/// What came of the checks: a step that failed one has no rate.
 pub(crate) fn judged(
     journal: &Journal<'_>,
     step: StepIdx,

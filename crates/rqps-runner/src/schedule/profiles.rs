@@ -1,7 +1,7 @@
 //! Stack profiles of a run: which steps get one and when.
 //!
 //! Steps that only read are recorded right after their slices; those that write when all steps on the
-//! same tables have been measured, so that nothing measured sees rows that the extra slices changed. Figures
+//! same tables have been measured, so that nothing measured sees rows that the extra slices changed. Slices
 //! of later steps do come after extra slices, with what these left in caches. What was recorded is
 //! stored beside the run. That it cannot be recorded fails no step.
 
@@ -108,7 +108,7 @@ impl Profiler {
     }
 
     /// Records all steps before `end` that are still to be recorded: the tables are about to be made
-    /// anew, or the servers to be stopped.
+    /// again, or the servers to be stopped.
     pub(crate) fn record_rest(
         &mut self,
         run: &RunContext<'_>,

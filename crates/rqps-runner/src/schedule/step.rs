@@ -47,7 +47,9 @@ pub(crate) fn one_step(
     let measured = match measured {
         Ok(()) => Ok(()),
         Err(Broken::System(_, error)) => Err(error),
-        Err(Broken::Run(error)) => return Err(in_step(run, step, error)),
+        Err(Broken::Run(error) | Broken::Unattributed(error)) => {
+            return Err(in_step(run, step, error));
+        }
     };
     let outcome = outcome(run, &mut member.up, step, measured)?;
     end_step(run, journal, member, step, outcome)
@@ -106,7 +108,7 @@ fn alone(
     let clients = StepClients::of_file(&bench, planned, seed);
     let clients = clients.map_err(|error| Broken::System(system, error))?;
     let waiting = Waiting::new(vec![up.freezer()], up.is_slowed(), run.environment);
-    let mut waiting = waiting.map_err(Broken::Run)?;
+    let mut waiting = waiting.map_err(Broken::Unattributed)?;
     carry_out(&mut Blocks {
         lanes: vec![Lane::new(system, clients, bench)],
         waiting: &mut waiting,

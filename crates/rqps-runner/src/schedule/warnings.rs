@@ -27,9 +27,9 @@ pub(crate) fn warnings_of_step(
     let unsettled =
         state.unsettled.iter().map(|left| WarningKind::NotSettled { left: left.clone() });
     let too_late = is_too_late(run, journal, state.idx, step).then_some(WarningKind::WithoutBase);
-    let by_restart = run.plan.is_by_restart.then_some(WarningKind::OneAfterTheOther);
+    let sequential = run.plan.is_sequential_to_fit.then_some(WarningKind::OneAfterTheOther);
     let of_attempt = resumed.into_iter().chain(started_again);
-    let kinds = of_attempt.chain(unsettled).chain(too_late).chain(by_restart).collect();
+    let kinds = of_attempt.chain(unsettled).chain(too_late).chain(sequential).collect();
     SystemWarnings { system: state.idx, kinds }
 }
 

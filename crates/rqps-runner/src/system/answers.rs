@@ -37,7 +37,7 @@ impl Gone {
 impl RunningSystem {
     /// Whether the server still answers and lets clients in, asked after something failed. When it does not,
     /// this waits for its process to end, which comes a moment after its connections break. One that lost a
-    /// process to its memory limit counts as gone: PostgreSQL starts all others anew.
+    /// process to its memory limit counts as gone: PostgreSQL starts all others again.
     pub(crate) fn answers(&mut self) -> bool {
         if self.spec.dbms == Dbms::Null {
             return true;
@@ -83,7 +83,7 @@ impl RunningSystem {
         }
     }
 
-    /// Opens the connection for questions anew where the server has ended it, asked before what may come
+    /// Opens the connection for questions again where the server has ended it, asked before what may come
     /// hours after the last one. Not where the server has failed, which shows in what comes next.
     ///
     /// # Errors

@@ -221,9 +221,9 @@ impl RunningSystem {
         }
         let mut connection = connect(dbms, &self.endpoint)?;
         connection.set_timeout(Some(query_plans::EXPLAIN_WITHIN))?;
-        let subject = (dbms, self.version.as_ref());
+        let version = self.version.as_ref();
         let mut explain = |question: &Question<'_>| {
-            rqps_server::explain::explain(subject, connection.as_mut(), question)
+            rqps_server::explain::explain(dbms, version, connection.as_mut(), question)
         };
         Ok(query_plans::ask(probes, &mut explain))
     }
@@ -261,7 +261,7 @@ impl RunningSystem {
         let admin = self.admin.as_mut();
         let database = facts::database_bytes(self.spec.dbms, version, dir, admin)?;
         let data_dir = self.server.as_ref().map(|s| s.running.data_dir_sizes());
-        let has_binlog = self.spec.dbms != Dbms::Postgres;
+        let has_binlog = self.spec.dbms.is_mysql_family();
         Ok(Sizes {
             database_bytes: database,
             data_dir_bytes: data_dir.map(|d| d.total),

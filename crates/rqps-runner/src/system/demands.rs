@@ -33,12 +33,12 @@ pub(crate) fn check(
     compression::prepare(subject.compression(scope), spec.variant.compression, admin)?;
     let Some(OwnServer { config: rendered, .. }) = server else { return Ok(Vec::new()) };
     let effective = facts::effective_settings(spec.dbms, admin)?;
-    let (name, config) = ((subject.name.as_str(), spec.dbms), config_of(spec));
-    let mut notes = durability::check(name, &config, &effective)?;
-    notes.extend(check_caches(name, (&config, rendered), &effective)?);
+    let (name, config) = (subject.name.as_str(), config_of(spec));
+    let mut notes = durability::check(name, spec.dbms, &config, &effective)?;
+    notes.extend(check_caches(name, spec.dbms, &config, rendered, &effective)?);
     let direct = effective.get("debug_io_direct").is_some_and(|value| value.contains("data"));
     let is_bounded = spec.variant.limits.memory_bytes.is_some();
-    if spec.dbms == Dbms::Postgres && spec.config == "io-bound" && !direct && !is_bounded {
+    if spec.dbms.is_postgres_family() && spec.config == "io-bound" && !direct && !is_bounded {
         notes.push(
             "config \"io-bound\" without memory: PostgreSQL reads through the page cache, which \
              nothing bounds, so it is measured from memory; write memory = \"...\" below the system"

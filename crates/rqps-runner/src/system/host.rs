@@ -63,6 +63,12 @@ pub(super) fn scope<'a>(server: Option<&'a Local>, guest: Option<&'a Guest>) -> 
     server.map(|server| server.running.scope()).or_else(|| guest.map(Guest::scope))
 }
 
+/// What is said of a schema that could not be dropped after a failure.
+pub(super) fn describe_stay(guest: &Guest, error: &Error) -> String {
+    let (schema, why) = (guest.schema(), error.chain());
+    format!("schema {schema} stays there ({why}); the next run by this address removes it")
+}
+
 /// Whether rqps's schema stays because somebody else's table or view needs it.
 pub(super) fn is_in_use(error: &anyhow::Error) -> bool {
     use rqps_server::{Error, Refusal};

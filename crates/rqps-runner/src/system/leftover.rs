@@ -1,5 +1,5 @@
-//! What was broken off left: the data directories of its servers. A run that has not finished goes on with
-//! whole ones; nobody resumes others, or with those of calibrations, audits and shells.
+//! Data directories that interrupted runs did not remove. An unfinished run resumes with whole ones.
+//! Nobody resumes with others, or with those of calibrations, audits and shells.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -100,8 +100,8 @@ fn strays_of(parent: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Removes the data of all runs of a store that no process works on and that cannot go on with them, and of
-/// servers that were started for no run; tells of each, and of what stays.
+/// Removes the data of all runs of a store that no process works on and that cannot resume with them, and
+/// of servers that were started for no run; tells of each, and of what stays.
 pub(crate) fn sweep(
     store: &Store,
     environment: &Environment,
@@ -122,8 +122,8 @@ pub(crate) fn sweep(
             let is_of_use = unfinished.contains(id) && instance::note_on(&dir).is_some();
             listen(Event::Note(&if is_of_use {
                 format!(
-                    "run {id} has not finished and keeps its data in {shown}; its command goes on with \
-                     them, `rqps runs rm {id}` removes both"
+                    "run {id} has not finished and keeps its data in {shown}; its command resumes it, \
+                     `rqps runs rm {id}` removes both"
                 )
             } else {
                 match clear(&dir, environment) {
@@ -138,7 +138,7 @@ pub(crate) fn sweep(
     Ok(())
 }
 
-/// The runs that the same command goes on with: of each plan the latest that has not finished.
+/// The runs that the same command resumes: of each plan the latest that has not finished.
 fn latest_unfinished(store: &Store) -> Result<BTreeSet<String>, rqps_store::Error> {
     let mut plans = BTreeSet::new();
     let mut all = store.list_unfinished()?;

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use rqps_model::{Dbms, Label, Schedule, SystemSource, SystemSpec, Version};
+use rqps_model::{Label, Schedule, SystemSource, SystemSpec, Version};
 use rqps_server::Places;
+use rqps_server::dbms::connection_bytes;
 use rqps_server::profile::cache_bytes;
 
 use crate::Plan;
@@ -16,20 +17,6 @@ use crate::system::installation::{Installation, places, render_config};
 /// What a server takes beside its cache and the clients' connections, bytes: code, dictionaries. MySQL 8.0
 /// with nothing cached takes about 400 MB, the others less.
 const BESIDE_CACHE: u64 = 400 << 20;
-
-/// What a client's connection takes of a server, bytes: what its statements may fill by the servers' defaults, as
-/// nothing says that they do not.
-fn of_connection(dbms: Dbms) -> u64 {
-    match dbms {
-        // A stack of up to 1 MB (MySQL 8.0.27 and later), a buffer to sort in of up to 2 MB (MariaDB), buffers to
-        // read and join and of the binary log of 0.6 MB, prepared statements.
-        Dbms::Mysql | Dbms::Mariadb => 4 << 20,
-        // A process: some 2 to 8 MB of its own (catalogue caches, plans, page tables of the shared buffers), and 4 MB
-        // of `work_mem`.
-        Dbms::Postgres => 12 << 20,
-        Dbms::Null => 0,
-    }
-}
 
 /// Starts of the servers where systems that do not fit together are measured one after the other. With
 /// three the interval has two degrees of freedom, and a loss of 10% does not stand among the 32 steps of a
@@ -50,7 +37,7 @@ struct Need {
 
 impl Need {
     fn of(plan: &Plan, spec: &SystemSpec, caches: u64) -> Self {
-        let connections = most_clients_of_steps(plan).saturating_mul(of_connection(spec.dbms));
+        let connections = most_clients_of_steps(plan).saturating_mul(connection_bytes(spec.dbms));
         Self { label: spec.label.clone(), caches, connections }
     }
 
@@ -204,7 +191,7 @@ fn one_after_the_other(plan: Plan) -> (Plan, String) {
         time.push_str("; no step ends early: precision is for interleaved systems");
     }
     let schedule = Schedule::Sequential { slices };
-    (Plan { schedule, starts, suites, is_by_restart: true, ..plan }, time)
+    (Plan { schedule, starts, suites, is_sequential_to_fit: true, ..plan }, time)
 }
 
 #[cfg(test)]
@@ -212,6 +199,7 @@ mod tests {
     use super::*;
     use crate::PlanFile;
     use crate::plan::SuiteWork;
+    use rqps_model::Dbms;
 
     fn two(rest: &str) -> Plan {
         let text = format!(
@@ -232,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn systems_that_do_not_fit_together_are_measured_by_restart() {
+    fn systems_that_do_not_fit_together_are_measured_sequentially() {
         let plan = two("");
         assert_eq!(fit(plan.clone(), [600, 600]).unwrap(), (plan.clone(), None));
         let (fits, sentence) = fit(plan.clone(), [700, 700]).unwrap();

@@ -34,7 +34,7 @@ pub(super) fn start_own(
     let label = spec.label.clone();
     let doing = match data {
         Data::New | Data::Look | Data::Try => "initialise and start",
-        Data::Left => "start on its data",
+        Data::Kept => "start on its data",
     };
     listen(Event::Preparing { label: &label, doing });
     let mut report = |progress: Progress<'_>| tell(&progress, &label, listen);
@@ -52,7 +52,7 @@ pub(super) fn start_own(
     };
     let instance = match data {
         Data::New | Data::Look | Data::Try => Instance::create(setup, &mut watch)?,
-        Data::Left => Instance::open(setup)?,
+        Data::Kept => Instance::open(setup)?,
     };
     match instance.start(None, &mut watch) {
         Ok(running) => Ok(Local { running, instance }),
@@ -66,7 +66,7 @@ pub(super) fn start_own(
 
 /// Removes the data of a server that did not come up. Those that were left are as good for a later attempt.
 pub(super) fn discard(instance: Instance, data: Data) {
-    if data != Data::Left {
+    if data != Data::Kept {
         let _ = instance.remove();
     }
 }

@@ -11,8 +11,8 @@ pub(crate) enum Data {
     Look,
     /// New ones for a moment: somebody else's server, too, is asked for a schema, to see that it gives one.
     Try,
-    /// Those that an attempt at the same run has left ([`RunningSystem::leave`](super::RunningSystem::leave), or the death of rqps).
-    Left,
+    /// Those that an earlier attempt at the same run has kept, or that stayed when rqps died.
+    Kept,
 }
 
 /// How a system is started.

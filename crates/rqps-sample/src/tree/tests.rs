@@ -112,11 +112,11 @@ fn a_child_between_two_samples_is_not_lost() {
     let mut tree = Tree::open(shell.pid(), &mut scratch).unwrap();
     let before = tree.read(&mut scratch).unwrap();
     let own_before = process_cpu_ns(shell.pid()).unwrap();
-    shell.run(&format!("( for turn in 1 2 3 4 5 6 7 8 9; do {BURN}; done ); echo ended"));
+    shell.run(&format!("( for i in 1 2 3 4 5 6 7 8 9; do {BURN}; done ); echo ended"));
     let after = tree.read(&mut scratch).unwrap();
     let own = process_cpu_ns(shell.pid()).unwrap() - own_before;
     let all = after.cpu_total_ns - before.cpu_total_ns;
-    // 270,000 turns of a shell's loop take more than two ticks on any machine.
+    // 270,000 iterations of a shell's loop take more than two ticks on any machine.
     assert!(all > own, "the tree used {all} ns, the root alone {own} ns");
 }
 

@@ -35,7 +35,7 @@ impl Left {
             return None;
         }
         let mut timed = live.timed;
-        // A step that goes on after an interruption has blocks of before, and tells nothing yet.
+        // A resumed step has blocks of before the interruption, and tells nothing yet.
         if let Some((step, elapsed_ms)) = step
             && !step.is_guess
             && (TELLING_MS..=elapsed_ms).contains(&measured_ms)

@@ -10,7 +10,7 @@ use rqps_store::outline::{Brief, Outline, OutlineStep};
 use super::view::Parts;
 use super::watcher::Seen;
 
-/// A step of two systems in turns that is under way.
+/// A step of two interleaved systems that is under way.
 fn seen((name, family, kind): (&str, &str, StepKind), blocks: [Vec<Block>; 2]) -> Seen {
     let brief = Brief {
         id: "r1".to_owned(),
@@ -85,7 +85,7 @@ fn a_step_whose_rate_was_not_held_says_so_beside_its_ratio() {
     for part in [&parts.now.0, &parts.narrowing.0] {
         assert!(part.contains("SLA failed so far"), "{part}");
     }
-    // What a step that has failed has measured is no figure.
+    // What a failed step has measured is no rate.
     missed.outline.steps[0].outcomes[1] = StepOutcome::Failed { reason: "gone".to_owned() };
     let parts = Parts::of(&missed);
     assert!(!parts.now.0.contains("SLA failed") && parts.narrowing.0.is_empty(), "{}", parts.now.0);

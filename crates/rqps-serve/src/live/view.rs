@@ -1,4 +1,4 @@
-//! What is seen of a run as the parts of its page: each is sent anew when it changes.
+//! What is seen of a run as the parts of its page: each is sent again when it changes.
 
 use maud::{Markup, PreEscaped, html};
 use rqps_analysis::under_way::Course;

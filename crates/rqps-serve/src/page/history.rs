@@ -28,7 +28,7 @@ pub(crate) fn show(desk: &Desk, asked: &Asked) -> Result<Reply, Error> {
         return Ok(form(desk, &steps, &labels.collect()));
     }
     let system = asked.query.get("system");
-    let Selection { runs, left_out } = select(&store, wanted)?;
+    let Selection { runs, excluded } = select(&store, wanted)?;
     let takes = |one: &RunSystem| system.is_empty() || one.spec.label.as_str() == system;
     let choice = Choice {
         order: match asked.query.get("by") {
@@ -43,11 +43,11 @@ pub(crate) fn show(desk: &Desk, asked: &Asked) -> Result<Reply, Error> {
     match History::of(runs, choice) {
         Ok(history) => {
             let page = rqps_html::history::render(&history);
-            Ok(Reply::whole_page(shell::with_links(page, &above(asked, wanted, &left_out))))
+            Ok(Reply::whole_page(shell::with_links(page, &above(asked, wanted, &excluded))))
         }
         Err(_) => {
             let words = "No run has a figure of such a step and system.".to_owned();
-            let words = [&[words][..], &left_out].concat().join(" ");
+            let words = [&[words][..], &excluded].concat().join(" ");
             Ok(Reply::problem(StatusCode::NOT_FOUND, &words))
         }
     }
@@ -57,7 +57,7 @@ pub(crate) fn show(desk: &Desk, asked: &Asked) -> Result<Reply, Error> {
 #[derive(Default)]
 struct Selection {
     runs: Vec<Run>,
-    left_out: Vec<String>,
+    excluded: Vec<String>,
 }
 
 /// The latest runs as far as they can be read: of many runs one is not worth the others.
@@ -68,7 +68,7 @@ fn select(store: &Store, step: &str) -> Result<Selection, Error> {
             Ok(run) => selection.runs.push(run),
             Err(Error::Sql { source, .. }) => {
                 let id = &brief.id;
-                selection.left_out.push(format!("Left out: run {id} cannot be read ({source})."));
+                selection.excluded.push(format!("Left out: run {id} cannot be read ({source})."));
             }
             Err(error) => return Err(error),
         }
@@ -116,7 +116,7 @@ fn form(desk: &Desk, steps: &[StepInfo], labels: &BTreeSet<String>) -> Reply {
 }
 
 /// Links to other pages, and what the history lacks.
-fn above(asked: &Asked, step: &str, left_out: &[String]) -> Markup {
+fn above(asked: &Asked, step: &str, excluded: &[String]) -> Markup {
     let by = |by: &'static str| {
         let pairs = [
             ("step", step),
@@ -133,6 +133,6 @@ fn above(asked: &Asked, step: &str, left_out: &[String]) -> Markup {
             a href=(by("version")) { "By version" }
             a href=(by("time")) { "By time" }
         }
-        @for sentence in left_out { p role="alert" { (one_line(sentence)) } }
+        @for sentence in excluded { p role="alert" { (one_line(sentence)) } }
     }
 }

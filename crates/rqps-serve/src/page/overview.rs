@@ -22,7 +22,7 @@ pub(crate) fn show(desk: &Desk, id: &str) -> Result<Reply, Error> {
     let content = html! {
         (links(&outline, is_held))
         (facts(&outline, is_held))
-        (remarks(&outline.brief.tags, &note))
+        (tags_and_note(&outline.brief.tags, &note))
         (steps(&outline))
     };
     let about = shell::About { title: &outline.brief.name, script: None, again: None };
@@ -76,7 +76,7 @@ fn facts(outline: &Outline, is_held: bool) -> Markup {
     }
 }
 
-fn remarks(tags: &[String], note: &str) -> Markup {
+fn tags_and_note(tags: &[String], note: &str) -> Markup {
     html! {
         section aria-labelledby="remarks-title" {
             h2 #remarks-title { "Tags and note" }

@@ -77,7 +77,7 @@ pub(crate) fn data(desk: &Desk, asked: &Asked, name: &str) -> Result<Reply, Erro
     Ok(Reply::data(content_type, file, render(&analysis)))
 }
 
-/// Whether a run has figures.
+/// Whether a run has rates.
 pub(crate) fn has_figures(run: &Run) -> bool {
     run.steps.iter().flat_map(|step| &step.systems).any(|system| !system.slices.is_empty())
 }

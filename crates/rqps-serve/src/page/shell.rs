@@ -11,7 +11,7 @@ pub(crate) struct About<'a> {
     pub(crate) title: &'a str,
     /// Its script, a file of this program.
     pub(crate) script: Option<&'a str>,
-    /// Without script it loads itself anew after so many seconds.
+    /// Without script it loads itself again after so many seconds.
     pub(crate) again: Option<u32>,
 }
 

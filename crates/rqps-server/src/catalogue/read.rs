@@ -203,7 +203,7 @@ impl Catalogue {
     }
 }
 
-/// What tells a layout from others; what a layout leaves out does not count, so that the tag stays
+/// What tells a layout from others; what a layout lacks does not count, so that the tag stays
 /// when layouts learn something new.
 fn tag(layout: &Layout) -> String {
     let Layout { strip, inner, nested, keep, drop, executable, beside, links } = layout;

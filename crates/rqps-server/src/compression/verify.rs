@@ -58,7 +58,7 @@ pub(super) fn wrong_levels(
         let found = options.iter().find(|(option, _)| option == name);
         found.map(|(_, value)| value.to_ascii_lowercase())
     };
-    // A server leaves out the bottom level's where it is none, and says so where it is that of the
+    // A server omits the bottom level's where it is none, and says so where it is that of the
     // others.
     let (all, levels, bottom) =
         (told("COMPRESSION_TYPE"), told("COMPRESSION_PER_LEVEL"), told("BOTTOMMOST_COMPRESSION"));

@@ -162,7 +162,7 @@ impl Apt {
                     algorithm: Algorithm::Sha256.name(),
                     expected: file.sha256,
                     found: sha256,
-                    remedy: "the file was deleted, run the command again to fetch it anew"
+                    remedy: "the file was deleted, and the same command fetches it again"
                         .to_owned(),
                 });
             }

@@ -8,8 +8,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rqps_client::Connection;
-use rqps_model::Dbms;
+use rqps_model::{Dbms, Family};
 
+use crate::dbms::guest_driver::GuestDriver;
 use crate::guest::{has_marker, is_schema_name};
 use crate::{Error, Refusal};
 
@@ -27,6 +28,8 @@ pub enum Scope<'a> {
         schema: &'a str,
         /// Whether the user lets rqps change settings of the server.
         allow_settings: bool,
+        /// What is said to it.
+        driver: &'static GuestDriver,
     },
 }
 
@@ -102,8 +105,8 @@ pub(super) fn require(
     reach: Reach,
     connection: &mut dyn Connection,
 ) -> Result<(), Error> {
-    match (scope, dbms) {
-        (Scope::Own { dir }, Dbms::Postgres) => {
+    match (scope, dbms.family()) {
+        (Scope::Own { dir }, Family::Postgres) => {
             let sql = "show data_directory";
             let result = connection.query(sql).map_err(|e| Error::client(sql, e))?;
             let value = result.scalar().unwrap_or_default().as_bytes();
@@ -111,8 +114,8 @@ pub(super) fn require(
             at.require("data_directory", value, Path::new("/")).map(|_| ())
         }
         (Scope::Own { dir }, _) => require_own_mysql(dir, statement, reach, connection),
-        (Scope::Guest { schema, .. }, _) => {
-            if is_schema_name(schema) && has_marker(dbms, schema, connection)? {
+        (Scope::Guest { schema, driver, .. }, _) => {
+            if is_schema_name(schema) && has_marker(driver, schema, connection)? {
                 return Ok(());
             }
             let (statement, schema) = (statement.to_owned(), schema.to_owned());

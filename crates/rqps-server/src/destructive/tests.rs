@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use crate::fake::Fake;
 
 use super::*;
+use crate::guest::scope;
 
 /// A run's directory with a data directory, and somebody's beside it.
 struct Host {
@@ -156,8 +157,8 @@ fn postgres_is_asked_for_its_data_directory() {
 #[test]
 fn a_guest_drops_in_its_own_schema_with_the_marker_alone() {
     let marker = |n: &str| Fake::default().answering("select count(*)", vec![vec![n.to_owned()]]);
-    let scope = |schema| Scope::Guest { schema, allow_settings: false };
-    let (ours, theirs) = (scope("rqps_00c0ffee"), scope("shop"));
+    let (ours, theirs) =
+        (scope(Dbms::Mysql, "rqps_00c0ffee", false), scope(Dbms::Mysql, "shop", false));
     let mut server = marker("1");
     drop_table(ours, Dbms::Mysql, "sbtest1", &mut server).unwrap();
     assert_eq!(server.asked.last().unwrap(), "DROP TABLE IF EXISTS `rqps_00c0ffee`.`sbtest1`");
@@ -183,13 +184,13 @@ fn a_guest_drops_in_its_own_schema_with_the_marker_alone() {
         "{refused:?}"
     );
     assert_eq!(server.asked, Vec::<String>::new());
-    let allowed = Scope::Guest { schema: "rqps_00c0ffee", allow_settings: true };
+    let allowed = scope(Dbms::Mysql, "rqps_00c0ffee", true);
     set_global(allowed, Dbms::Mysql, ("a", "1"), &mut server).unwrap();
 }
 
 #[test]
 fn nothing_of_somebody_elses_goes_with_a_schema() {
-    let scope = Scope::Guest { schema: "rqps_00c0ffee", allow_settings: false };
+    let scope = scope(Dbms::Postgres, "rqps_00c0ffee", false);
     let mut server = Fake::default()
         .answering("select count(*)", vec![vec!["1".to_owned()]])
         .answering("select 'table '", Vec::new())
@@ -212,7 +213,7 @@ fn nothing_of_somebody_elses_goes_with_a_schema() {
 
 #[test]
 fn tables_with_partitions_of_somebody_elses_stay() {
-    let scope = Scope::Guest { schema: "rqps_00c0ffee", allow_settings: false };
+    let scope = scope(Dbms::Postgres, "rqps_00c0ffee", false);
     let there = || {
         Fake::default()
             .answering("select count(*)", vec![vec!["1".to_owned()]])
@@ -233,7 +234,7 @@ fn tables_with_partitions_of_somebody_elses_stay() {
 
 #[test]
 fn a_foreign_key_of_the_owner_keeps_the_schema_and_the_marker_goes_last() {
-    let scope = Scope::Guest { schema: "rqps_0000000a", allow_settings: false };
+    let scope = scope(Dbms::Mariadb, "rqps_0000000a", false);
     let one = || vec![vec!["1".to_owned()]];
     let guest = || Fake::default().answering("select count(*)", one());
     let mut server = guest()
@@ -246,4 +247,24 @@ fn a_foreign_key_of_the_owner_keeps_the_schema_and_the_marker_goes_last() {
     let sent: Vec<&str> =
         server.asked.iter().map(String::as_str).filter(|sql| sql.starts_with("DROP")).collect();
     assert_eq!(sent, ["DROP TABLE `rqps_0000000a`.`sbtest1`", "DROP SCHEMA `rqps_0000000a`"]);
+}
+
+#[test]
+fn where_the_server_refuses_what_is_needed_tables_go_one_by_one_and_the_marker_last() {
+    let scope = scope(Dbms::H2, "rqps_0000000a", false);
+    let mut server =
+        Fake::default().answering("select count(*)", vec![vec!["1".to_owned()]]).answering(
+            "select table_name",
+            vec![vec!["sbtest1".to_owned()], vec!["sbtest2".to_owned()]],
+        );
+    drop_schema(scope, Dbms::H2, &mut server).unwrap();
+    assert_eq!(
+        server.asked,
+        [
+            "DROP TABLE \"rqps_0000000a\".\"sbtest1\"",
+            "DROP TABLE \"rqps_0000000a\".\"sbtest2\"",
+            "DROP TABLE \"rqps_0000000a\".\"rqps_made_this\"",
+            "DROP SCHEMA \"rqps_0000000a\"",
+        ]
+    );
 }

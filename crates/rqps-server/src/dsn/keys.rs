@@ -186,7 +186,7 @@ impl Keys {
     fn take_foreign(&mut self, dbms: Dbms, key: &str, value: &str) -> Result<bool, String> {
         let name: String = key.chars().filter(|c| !"-_".contains(*c)).collect();
         let name = name.to_ascii_lowercase();
-        let is_postgres = dbms == Dbms::Postgres;
+        let is_postgres = dbms.is_postgres_family();
         let number = |what: &str| -> Result<u16, String> {
             value.parse().map_err(|_| format!("{key} is no {what}"))
         };

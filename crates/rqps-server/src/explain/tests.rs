@@ -5,10 +5,13 @@ use std::time::Duration;
 
 use expect_test::expect;
 use rqps_client::{
-    Breaker, Outcome, Params, ResultSet, ServerError, Session, StatementId, StatementSpec,
+    Breaker, Outcome, ParamType, Params, ResultSet, ServerError, Session, StatementId,
+    StatementSpec,
 };
 
 use super::*;
+use crate::dbms::mysql::explain as mysql;
+use crate::dbms::postgres::explain as postgres;
 
 /// A table of EXPLAIN, columns separated by bars.
 fn table(lines: &[&str]) -> ResultSet {
@@ -368,7 +371,7 @@ fn mysql_is_asked_for_the_plan_of_a_prepared_statement() {
     let mut server = Scripted::new(vec![done(), done(), Ok(answer.clone()), done()]);
     let (values, version) = (draws(2), "8.0.33".parse().unwrap());
     let question = question("SELECT c FROM t WHERE id=?", &values);
-    let plan = explain((Dbms::Mysql, Some(&version)), &mut server, &question);
+    let plan = explain(Dbms::Mysql, Some(&version), &mut server, &question);
     expect![[r#"
         SET @rqps_explain_0 = 7
         PREPARE rqps_explain FROM 'EXPLAIN FORMAT=TRADITIONAL SELECT c FROM t WHERE id=?'
@@ -386,7 +389,7 @@ fn mysql_is_asked_for_the_plan_of_a_prepared_statement() {
     };
     let mut server = Scripted::new(vec![done(), Err(Error::Server(refusal)), Ok(answer)]);
     let version = "5.5.34".parse().unwrap();
-    let plan = explain((Dbms::Mysql, Some(&version)), &mut server, &question);
+    let plan = explain(Dbms::Mysql, Some(&version), &mut server, &question);
     assert_eq!(server.asked.last().unwrap(), "EXPLAIN SELECT c FROM t WHERE id=7");
     assert_eq!((plan.asked, plan.words()), (Asked::Text, "lookup on PRIMARY".to_owned()));
 }
@@ -405,7 +408,7 @@ fn postgres_is_asked_until_it_has_decided_for_all_values() {
     let mut server = Scripted::new(answers);
     let (values, version) = (draws(6), "17.4".parse().unwrap());
     let question = question("SELECT c FROM t WHERE id=?", &values);
-    let found = explain((Dbms::Postgres, Some(&version)), &mut server, &question);
+    let found = explain(Dbms::Postgres, Some(&version), &mut server, &question);
     assert_eq!(server.asked[0], "PREPARE rqps_explain (int4) AS SELECT c FROM t WHERE id=$1");
     assert_eq!(server.asked[6], "EXPLAIN (COSTS OFF, FORMAT JSON) EXECUTE rqps_explain (12)");
     assert_eq!(server.asked[7], "DEALLOCATE rqps_explain");
@@ -417,7 +420,7 @@ fn what_cannot_be_explained_says_why() {
     let why = |dbms, version: &str, sql: &str| {
         let (version, values) = (version.parse().unwrap(), draws(1));
         let mut server = Scripted::new(Vec::new());
-        let plan = explain((dbms, Some(&version)), &mut server, &question(sql, &values));
+        let plan = explain(dbms, Some(&version), &mut server, &question(sql, &values));
         assert!(server.asked.is_empty() && plan.shape.is_none() && plan.asked == Asked::Never);
         plan.reason
     };
@@ -437,6 +440,6 @@ fn what_cannot_be_explained_says_why() {
         notes: None,
     });
     let mut server = Scripted::new(vec![Err(error)]);
-    let plan = explain((Dbms::Postgres, Some(&version)), &mut server, &question("SELECT 1", &[]));
+    let plan = explain(Dbms::Postgres, Some(&version), &mut server, &question("SELECT 1", &[]));
     assert!(plan.shape.is_none() && plan.reason.contains("permission denied"), "{}", plan.reason);
 }

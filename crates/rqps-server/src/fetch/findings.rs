@@ -41,7 +41,7 @@ pub fn findings(
         {
             found.push(format!(
                 "{} in {} was moved or copied there: its programs look for their C library as {}; \
-                 `rqps servers fetch {}` makes it anew, as does a run that needs it",
+                 `rqps servers fetch {}` makes it again, as does a run that needs it",
                 entry.name(),
                 prefix_of(entry, cache).display(),
                 loader.display(),

@@ -246,5 +246,5 @@ fn what_is_wrong_in_the_cache_is_told_with_the_remedy() {
     assert!(!is_cached(entry, cache.path()));
     let told = found();
     assert!(told.contains("mysql-1.2.3 in ") && told.contains("was moved or copied"), "{told}");
-    assert!(told.contains("`rqps servers fetch mysql@1.2.3` makes it anew"), "{told}");
+    assert!(told.contains("`rqps servers fetch mysql@1.2.3` makes it again"), "{told}");
 }

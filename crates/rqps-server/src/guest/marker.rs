@@ -1,11 +1,11 @@
 //! The table that says of a schema that rqps made it, by whom and when.
 
 use rqps_client::Connection;
-use rqps_model::Dbms;
 
 use super::names::MARKER;
+use crate::answer::{ask, query};
+use crate::dbms::guest_driver::GuestDriver;
 use crate::random::random_hex;
-use crate::sql_name::quoted;
 use crate::{Error, process};
 
 /// Longest text of a column.
@@ -63,17 +63,17 @@ impl Marker {
         &self.nonce
     }
 
-    /// Makes a schema with the marker in it. PostgreSQL makes both or none.
+    /// Makes a schema with the marker in it.
     pub(super) fn create(
         &self,
-        dbms: Dbms,
+        driver: &GuestDriver,
         schema: &str,
         connection: &mut dyn Connection,
     ) -> Result<(), Error> {
-        let name = quoted(dbms, schema);
-        let server = server_id(dbms, connection)?;
-        let table = format!("{name}.{}", quoted(dbms, MARKER));
-        let unless = if dbms == Dbms::Postgres { "" } else { "IF NOT EXISTS " };
+        let name = (driver.quote)(schema);
+        let server = server_id(driver, connection)?;
+        let table = table_of(driver, schema, MARKER);
+        let unless = if driver.makes_schema_whole { "" } else { "IF NOT EXISTS " };
         let statements = [
             format!("CREATE SCHEMA {unless}{name}"),
             format!(
@@ -95,7 +95,7 @@ impl Marker {
             ),
         ];
         let mut send = |sql: &str| connection.query(sql).map(|_| ());
-        if dbms == Dbms::Postgres {
+        if driver.makes_schema_whole {
             let sql = statements.join("; ");
             return send(&sql).map_err(|e| Error::client(statements[0].clone(), e));
         }
@@ -108,84 +108,67 @@ impl Marker {
 
 /// Whether a schema has the marker.
 pub(crate) fn has_marker(
-    dbms: Dbms,
+    driver: &GuestDriver,
     schema: &str,
     connection: &mut dyn Connection,
 ) -> Result<bool, Error> {
-    has_table(dbms, schema, MARKER, connection)
+    has_table(driver, schema, MARKER, connection)
 }
 
-/// Whether a schema has a table of this name, and no view: reading one could run what somebody else wrote. So could a
-/// table of PostgreSQL that is not this user's.
+/// Whether a schema has a table of this name that is this user's, and no view.
 pub(super) fn has_table(
-    dbms: Dbms,
+    driver: &GuestDriver,
     schema: &str,
     table: &str,
     connection: &mut dyn Connection,
 ) -> Result<bool, Error> {
-    let schema = literal(schema);
-    let sql = match dbms {
-        Dbms::Postgres => format!(
-            "select count(*) from pg_catalog.pg_tables where schemaname = {schema} and \
-             tablename = '{table}' and tableowner = current_user and not rowsecurity"
-        ),
-        _ => format!(
-            "select count(*) from information_schema.tables where table_schema = {schema} and \
-             table_name = '{table}' and table_type = 'BASE TABLE'"
-        ),
-    };
-    let result =
-        connection.query(&sql).map_err(|e| Error::client("look for a table of rqps's", e))?;
+    let sql = (driver.count_tables_sql)(&literal(schema), table);
+    let result = query(connection, "look for a table of rqps's", &sql)?;
     Ok(result.scalar().is_some_and(|n| n != "0"))
 }
 
 /// Whether the marker of a schema was made on this server: it reaches replicas and other nodes of a cluster as well,
 /// and a lock does not.
 pub(super) fn is_made_here(
-    dbms: Dbms,
+    driver: &GuestDriver,
     schema: &str,
     connection: &mut dyn Connection,
 ) -> Result<bool, Error> {
-    let here = server_id(dbms, connection)?;
-    let row = read(dbms, schema, "server", connection)?;
+    let here = server_id(driver, connection)?;
+    let row = read(driver, schema, "server", connection)?;
     Ok(row.is_some_and(|row| row == [plain(&here)]))
 }
 
-/// What tells a server from its replicas. PostgreSQL replicates no marker to a server that can be written to.
-pub(super) fn server_id(dbms: Dbms, connection: &mut dyn Connection) -> Result<String, Error> {
-    if !dbms.is_mysql_family() {
-        return Ok(String::new());
-    }
-    // MySQL since 5.6 has an identifier; MariaDB and older ones have a host, a port and a data directory.
-    for sql in ["select @@server_uuid", "select concat_ws(':', @@hostname, @@port, @@datadir)"] {
-        match connection.query(sql) {
-            Ok(result) => return Ok(result.scalar().unwrap_or_default().to_owned()),
-            Err(rqps_client::Error::Server(_)) => {}
-            Err(e) => return Err(Error::client("ask which server it is", e)),
+/// What tells a server from its replicas.
+pub(super) fn server_id(
+    driver: &GuestDriver,
+    connection: &mut dyn Connection,
+) -> Result<String, Error> {
+    for sql in driver.server_id_sql {
+        if let Some(result) = ask(connection, "ask which server it is", sql)? {
+            return Ok(result.scalar().unwrap_or_default().to_owned());
         }
     }
     Ok(String::new())
 }
 
-/// Whether a database of MySQL or MariaDB has nothing in it.
-pub(super) fn is_empty(schema: &str, connection: &mut dyn Connection) -> Result<bool, Error> {
-    let schema = literal(schema);
-    let sql = format!(
-        "select (select count(*) from information_schema.tables where table_schema = {schema}) + \
-         (select count(*) from information_schema.routines where routine_schema = {schema}) + \
-         (select count(*) from information_schema.events where event_schema = {schema})"
-    );
-    let result = connection.query(&sql).map_err(|e| Error::client("look into rqps's schema", e))?;
-    Ok(result.scalar() == Some("0"))
+/// Whether a schema has nothing in it.
+pub(super) fn is_empty(
+    driver: &GuestDriver,
+    schema: &str,
+    connection: &mut dyn Connection,
+) -> Result<bool, Error> {
+    let sql = (driver.count_objects_sql)(&literal(schema));
+    Ok(query(connection, "look into rqps's schema", &sql)?.scalar() == Some("0"))
 }
 
 /// What became of the process that made a schema. One that cannot be told may be at work.
 pub(super) fn maker_state(
-    dbms: Dbms,
+    driver: &GuestDriver,
     schema: &str,
     connection: &mut dyn Connection,
 ) -> Result<MakerState, Error> {
-    let Some(row) = read(dbms, schema, "host, pid, started", connection)? else {
+    let Some(row) = read(driver, schema, "host, pid, started", connection)? else {
         return Ok(MakerState::Alive);
     };
     let [host, pid, started] = row.as_slice() else { return Ok(MakerState::Elsewhere) };
@@ -201,22 +184,22 @@ pub(super) fn maker_state(
 
 /// Whether a schema is the one that was marked with this nonce.
 pub(super) fn has_nonce(
-    dbms: Dbms,
+    driver: &GuestDriver,
     schema: &str,
     nonce: &str,
     connection: &mut dyn Connection,
 ) -> Result<bool, Error> {
-    Ok(read(dbms, schema, "nonce", connection)?.is_some_and(|row| row == [nonce]))
+    Ok(read(driver, schema, "nonce", connection)?.is_some_and(|row| row == [nonce]))
 }
 
 /// Columns of a marker; nothing of one that is being dropped, or is not this user's.
 fn read(
-    dbms: Dbms,
+    driver: &GuestDriver,
     schema: &str,
     columns: &str,
     connection: &mut dyn Connection,
 ) -> Result<Option<Vec<String>>, Error> {
-    let table = format!("{}.{}", quoted(dbms, schema), quoted(dbms, MARKER));
+    let table = table_of(driver, schema, MARKER);
     match connection.query(&format!("select {columns} from {table}")) {
         Ok(result) => {
             let row = result.rows.into_iter().next().unwrap_or_default();
@@ -225,6 +208,11 @@ fn read(
         Err(rqps_client::Error::Server(_)) => Ok(None),
         Err(e) => Err(Error::client("read rqps's marker", e)),
     }
+}
+
+/// A table of a schema, as SQL takes its name.
+pub(super) fn table_of(driver: &GuestDriver, schema: &str, table: &str) -> String {
+    format!("{}.{}", (driver.quote)(schema), (driver.quote)(table))
 }
 
 /// The host's name as the kernel has it.

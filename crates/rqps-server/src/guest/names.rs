@@ -4,7 +4,7 @@
 pub(crate) const MARKER: &str = "rqps_made_this";
 
 /// What the names of rqps's schemas begin with; eight hex digits follow.
-pub(super) const PREFIX: &str = "rqps_";
+pub(crate) const PREFIX: &str = "rqps_";
 
 /// Digits of a name.
 const DIGITS: usize = 8;

@@ -4,10 +4,11 @@
 use rqps_client::Connection;
 use rqps_model::Dbms;
 
+use super::marker::table_of;
 use super::{marker, schemas};
+use crate::dbms::guest_driver::GuestDriver;
+use crate::dbms::mysql::changes::{ROCKSDB_OPTIONS, changed_settings};
 use crate::destructive::{Scope, drop_table, set_global};
-use crate::settle::{ROCKSDB_OPTIONS, changed_settings};
-use crate::sql_name::quoted;
 use crate::{Error, Refusal};
 
 /// The table of what is changed at the moment.
@@ -30,11 +31,11 @@ pub(crate) fn claim(
     dbms: Dbms,
     connection: &mut dyn Connection,
 ) -> Result<bool, Error> {
-    let Scope::Guest { schema, .. } = scope else { return Ok(true) };
-    if marker::has_table(dbms, schema, TABLE, connection)? {
+    let Scope::Guest { schema, driver, .. } = scope else { return Ok(true) };
+    if marker::has_table(driver, schema, TABLE, connection)? {
         return Ok(false);
     }
-    let table = table_of(dbms, schema);
+    let table = table_of(driver, schema, TABLE);
     let text = "varchar(4000) NOT NULL";
     let create = format!(
         "CREATE TABLE {table} (nth integer NOT NULL PRIMARY KEY, name varchar(64) NOT NULL, \
@@ -42,7 +43,7 @@ pub(crate) fn claim(
     );
     connection.query(&create).map_err(|e| Error::client("write down settings", e))?;
     for other in schemas(dbms, connection)? {
-        if other != schema && marker::has_table(dbms, &other, TABLE, connection)? {
+        if other != schema && marker::has_table(driver, &other, TABLE, connection)? {
             forget(scope, dbms, connection)?;
             return Ok(false);
         }
@@ -53,12 +54,11 @@ pub(crate) fn claim(
 /// Writes the owner's values down before they are changed, in the order in which they are to be restored.
 pub(crate) fn write_down(
     scope: Scope<'_>,
-    dbms: Dbms,
     changes: &[Changed],
     connection: &mut dyn Connection,
 ) -> Result<(), Error> {
-    let Scope::Guest { schema, .. } = scope else { return Ok(()) };
-    let table = table_of(dbms, schema);
+    let Scope::Guest { schema, driver, .. } = scope else { return Ok(()) };
+    let table = table_of(driver, schema, TABLE);
     for (nth, Changed { name, owners, ours }) in changes.iter().enumerate() {
         let (owners, ours) = (literal(owners), literal(ours));
         let insert = format!("INSERT INTO {table} VALUES ({nth}, '{name}', {owners}, {ours})");
@@ -86,9 +86,9 @@ pub(super) fn restore(
     dbms: Dbms,
     connection: &mut dyn Connection,
 ) -> Result<Vec<String>, Error> {
-    let Scope::Guest { schema, .. } = scope else { return Ok(Vec::new()) };
+    let Scope::Guest { schema, driver, .. } = scope else { return Ok(Vec::new()) };
     let mut restored = Vec::new();
-    for Changed { name, owners, ours } in read(dbms, schema, connection)? {
+    for Changed { name, owners, ours } in read(dbms, driver, schema, connection)? {
         let sql = format!("select @@global.{name}");
         let now = connection.query(&sql).map_err(|e| Error::client(sql.clone(), e))?;
         let now = now.scalar().unwrap_or_default();
@@ -106,12 +106,18 @@ pub(super) fn restore(
     Ok(restored)
 }
 
-fn read(dbms: Dbms, schema: &str, connection: &mut dyn Connection) -> Result<Vec<Changed>, Error> {
+fn read(
+    dbms: Dbms,
+    driver: &GuestDriver,
+    schema: &str,
+    connection: &mut dyn Connection,
+) -> Result<Vec<Changed>, Error> {
     // Only MySQL and MariaDB have settings that settling changes.
-    if !dbms.is_mysql_family() || !marker::has_table(dbms, schema, TABLE, connection)? {
+    if !dbms.is_mysql_family() || !marker::has_table(driver, schema, TABLE, connection)? {
         return Ok(Vec::new());
     }
-    let sql = format!("select name, owners, ours from {} order by nth", table_of(dbms, schema));
+    let sql =
+        format!("select name, owners, ours from {} order by nth", table_of(driver, schema, TABLE));
     let result = match connection.query(&sql) {
         Ok(result) => result,
         // It was forgotten meanwhile, or is not this user's.
@@ -137,10 +143,6 @@ fn is_of_settling(changed: &Changed) -> bool {
     }
     changed_settings().any(|name| name == changed.name)
         && values.iter().all(|value| is_number(value))
-}
-
-fn table_of(dbms: Dbms, schema: &str) -> String {
-    format!("{}.{}", quoted(dbms, schema), quoted(dbms, TABLE))
 }
 
 /// Whether the server's value is the one that was set: it writes numbers with digits of its own.

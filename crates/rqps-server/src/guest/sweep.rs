@@ -7,9 +7,11 @@ use rqps_model::Dbms;
 
 use super::lock::{release, try_lock};
 use super::marker::{self, MakerState, Marker, has_marker};
-use super::{LOOK_EVERY, Maker, Terms, limit_waits, names, schemas, scope_of, settings};
+use super::{
+    LOOK_EVERY, Maker, Terms, guest_driver, is_left, limit_waits, names, schemas, scope, settings,
+};
 use crate::Error;
-use crate::destructive::{Scope, drop_schema};
+use crate::destructive::drop_schema;
 use crate::watch::pause;
 
 /// How schemas of earlier runs are dropped.
@@ -70,13 +72,13 @@ fn sweep_one(
     if !is_made_here(dbms, schema, connection)? {
         return Ok(None);
     }
+    let maker = marker::maker_state(guest_driver(dbms), schema, connection)?;
     // The server may have ended the session that held the lock.
-    let maker = marker::maker_state(dbms, schema, connection)?;
-    if maker == MakerState::Alive {
+    if !is_left(dbms, maker) {
         return Ok(None);
     }
     let since = Instant::now();
-    while !try_lock(dbms, schema, connection)? {
+    while !try_lock(guest_driver(dbms), schema, connection)? {
         let is_dying = since.elapsed() < broom.session_wait && maker == MakerState::Ended;
         if !is_dying {
             return Ok(None);
@@ -84,7 +86,7 @@ fn sweep_one(
         pause(LOOK_EVERY);
     }
     let dropped = drop_left(dbms, schema, broom.terms.allow_settings, connection);
-    release(dbms, schema, connection)?;
+    release(guest_driver(dbms), schema, connection)?;
     dropped.map(Some)
 }
 
@@ -94,19 +96,23 @@ pub(super) fn is_made_here(
     schema: &str,
     connection: &mut dyn Connection,
 ) -> Result<bool, Error> {
-    Ok(has_marker(dbms, schema, connection)? && marker::is_made_here(dbms, schema, connection)?)
+    Ok(has_marker(guest_driver(dbms), schema, connection)?
+        && marker::is_made_here(guest_driver(dbms), schema, connection)?)
 }
 
-/// Whether a schema was begun by an rqps of this results directory and is empty: MySQL makes a database and the marker
-/// in it by two statements.
+/// Whether a schema was begun by an rqps of this results directory and is empty: some DBMS make a schema
+/// and the marker in it by two statements.
 pub(super) fn is_begun(
     dbms: Dbms,
     schema: &str,
     names: &[String],
     connection: &mut dyn Connection,
 ) -> Result<bool, Error> {
-    let is_own = dbms.is_mysql_family() && names.iter().any(|name| name == schema);
-    Ok(is_own && !has_marker(dbms, schema, connection)? && marker::is_empty(schema, connection)?)
+    let driver = guest_driver(dbms);
+    let is_own = !driver.makes_schema_whole && names.iter().any(|name| name == schema);
+    Ok(is_own
+        && !has_marker(driver, schema, connection)?
+        && marker::is_empty(driver, schema, connection)?)
 }
 
 /// Gives a schema that was begun its marker, then drops it.
@@ -116,14 +122,14 @@ fn finish_begun(
     schema: &str,
     connection: &mut dyn Connection,
 ) -> Result<Option<Vec<String>>, Error> {
-    if !try_lock(dbms, schema, connection)? {
+    if !try_lock(guest_driver(dbms), schema, connection)? {
         return Ok(None);
     }
     // Its maker may have made the marker before it gave the lock back.
     let dropped = Marker::new(maker)?
-        .create(dbms, schema, connection)
+        .create(guest_driver(dbms), schema, connection)
         .and_then(|()| drop_left(dbms, schema, false, connection));
-    release(dbms, schema, connection)?;
+    release(guest_driver(dbms), schema, connection)?;
     dropped.map(Some)
 }
 
@@ -134,8 +140,7 @@ pub(super) fn drop_left(
     allow_settings: bool,
     connection: &mut dyn Connection,
 ) -> Result<Vec<String>, Error> {
-    let scope = Scope::Guest { schema, allow_settings };
-    let restored = settings::restore(scope, dbms, connection)?;
-    drop_schema(scope_of(schema), dbms, connection)?;
+    let restored = settings::restore(scope(dbms, schema, allow_settings), dbms, connection)?;
+    drop_schema(scope(dbms, schema, false), dbms, connection)?;
     Ok(restored)
 }

@@ -203,8 +203,38 @@ fn guest(dbms: Dbms) -> Guest {
 #[test]
 fn sessions_begin_in_the_schema() {
     let mysql = guest(Dbms::Mysql).endpoint();
-    assert_eq!((mysql.database.as_str(), mysql.schema), ("rqps_00c0ffee", None));
+    assert_eq!((mysql.database.as_str(), mysql.on_login), ("rqps_00c0ffee", None));
     let postgres = guest(Dbms::Postgres).endpoint();
     assert_eq!(postgres.database, "shop");
-    assert_eq!(postgres.schema.as_deref(), Some("rqps_00c0ffee"));
+    let path = "SET search_path TO \"rqps_00c0ffee\"";
+    assert_eq!(postgres.on_login.as_deref(), Some(path));
+}
+
+#[test]
+fn without_locks_a_schema_of_another_host_stays() {
+    let swept = |marker: Vec<Vec<String>>| {
+        let mut there = server(&["rqps_00c0ffee"], true, true)
+            .answering("SET LOCK_TIMEOUT", Vec::new())
+            .answering("select server", rows(&[""]))
+            .answering("select table_name", Vec::new())
+            .answering("select host, pid", marker);
+        let maker = maker("a");
+        let broom = Broom { terms: terms(&maker), session_wait: Duration::ZERO };
+        sweep(Dbms::H2, broom, &mut there, &mut |_| {}).unwrap();
+        there.asked
+    };
+    let row = |host: &str| vec![vec![host.to_owned(), "1".to_owned(), "0".to_owned()]];
+    assert_eq!(swept(row("another")), Vec::<String>::new());
+    let here = row(&marker::host_name());
+    assert_eq!(swept(here).last().unwrap(), "DROP SCHEMA \"rqps_00c0ffee\"");
+}
+
+#[test]
+fn a_server_that_makes_tables_elsewhere_is_refused() {
+    let mut there = Fake::default().answering("select current_schema()", rows(&["public"]));
+    let refused = require_current(Dbms::Postgres, "rqps_00c0ffee", &mut there).unwrap_err();
+    let refused = refused.to_string();
+    assert!(refused.contains("makes tables in \"public\""), "{refused}");
+    let mut there = Fake::default().answering("select current_schema()", rows(&["rqps_00c0ffee"]));
+    require_current(Dbms::Postgres, "rqps_00c0ffee", &mut there).unwrap();
 }

@@ -43,7 +43,7 @@ pub(super) struct Marker {
 
 impl Marker {
     /// Of a directory with nothing in it yet.
-    pub(super) fn new((dbms, version): (Dbms, Version), password: String) -> Self {
+    pub(super) fn new(dbms: Dbms, version: Version, password: String) -> Self {
         Self {
             dbms,
             version,
@@ -236,7 +236,7 @@ mod tests {
         let mut marker = Marker {
             rqps_pid: 1_000_000,
             note: Some("long ago".to_owned()),
-            ..Marker::new((Dbms::Mysql, "8.0.33".parse().unwrap()), String::new())
+            ..Marker::new(Dbms::Mysql, "8.0.33".parse().unwrap(), String::new())
         };
         write_marker(&lock, top.path(), &marker).unwrap();
         (marker.rqps_pid, marker.initialised, marker.note) = (7, true, None);
@@ -258,7 +258,7 @@ mod tests {
             rqps_pid: 7,
             initialised: true,
             note: Some("filled".to_owned()),
-            ..Marker::new((Dbms::Mysql, "8.0.33".parse().unwrap()), "00ff".repeat(6))
+            ..Marker::new(Dbms::Mysql, "8.0.33".parse().unwrap(), "00ff".repeat(6))
         };
         write_marker(&lock, &dir, &marker).unwrap();
         assert!(matches!(clear(&dir), Err(Error::InUse { pid: 7, .. })));

@@ -27,16 +27,16 @@ pub enum Outcome {
         /// The new value.
         to: String,
     },
-    /// It is left out, and the server uses its data directory.
+    /// It is excluded, and the server uses its data directory.
     InDataDirectory,
-    /// It is left out.
+    /// It is excluded.
     Dropped {
         /// Why, as the table says.
         why: String,
     },
-    /// Some of its libraries are left out.
+    /// Some of its libraries are excluded.
     NotLoaded {
-        /// Those that are left out.
+        /// Those that are excluded.
         libraries: Vec<String>,
         /// Why, as the table says.
         why: String,
@@ -148,11 +148,11 @@ pub fn summarise_changes(changes: &[Change]) -> Option<String> {
         names
     };
     let moved = of(|o| matches!(o, Outcome::Moved { .. }));
-    let left_out = of(|o| matches!(o, Outcome::InDataDirectory | Outcome::Dropped { .. }));
+    let excluded = of(|o| matches!(o, Outcome::InDataDirectory | Outcome::Dropped { .. }));
     let libraries = of(|o| matches!(o, Outcome::NotLoaded { .. }));
     let told = [
         ("moved into the data directory:", moved),
-        ("left out:", left_out),
+        ("left out:", excluded),
         ("only some libraries loaded:", libraries),
     ]
     .into_iter()

@@ -249,7 +249,7 @@ fn libraries(dbms: Dbms, rule: &Rule<'_>, value: &str) -> Verdict {
     let separators: &[char] = if dbms.is_mysql_family() { &[';', ':'] } else { &[','] };
     let trim = |c: char| c.is_whitespace() || c == '"' || c == '\'';
     let entries = value.split(separators).map(|entry| entry.trim_matches(trim));
-    let (mut kept, mut left_out) = (Vec::new(), Vec::new());
+    let (mut kept, mut excluded) = (Vec::new(), Vec::new());
     for entry in entries.filter(|entry| !entry.is_empty()) {
         let named = if dbms.is_mysql_family() { entry.split_once('=') } else { None };
         let file = named.map_or(entry, |(_, file)| file.trim_matches(trim));
@@ -258,13 +258,13 @@ fn libraries(dbms: Dbms, rule: &Rule<'_>, value: &str) -> Verdict {
         if rule.allowed.iter().any(|allowed| allowed == name) {
             kept.push(entry);
         } else {
-            left_out.push(entry.to_owned());
+            excluded.push(entry.to_owned());
         }
     }
-    if left_out.is_empty() {
+    if excluded.is_empty() {
         return if kept.is_empty() { Verdict::LeaveOutSilently } else { Verdict::Keep };
     }
-    let outcome = Outcome::NotLoaded { libraries: left_out, why: rule.why.to_owned() };
+    let outcome = Outcome::NotLoaded { libraries: excluded, why: rule.why.to_owned() };
     if kept.is_empty() {
         return Verdict::LeaveOut(outcome);
     }

@@ -90,7 +90,7 @@ impl Reader<'_> {
                 continue;
             }
             if let Some(directive) = line.strip_prefix('!') {
-                self.include(directive, (path, number))?;
+                self.include(directive, path, number)?;
             } else if let Some(rest) = line.strip_prefix('[') {
                 let (name, _) = rest.split_once(']').ok_or_else(|| {
                     fault(path, number, format!("the group {line} has no ]; write [mysqld]"))
@@ -123,7 +123,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn include(&mut self, directive: &str, (from, line): (&Path, usize)) -> Result<(), Error> {
+    fn include(&mut self, directive: &str, from: &Path, line: usize) -> Result<(), Error> {
         let word = directive.split_whitespace().next().unwrap_or_default();
         let target = directive[word.len()..].trim();
         let target = directory_of(from).join(target);

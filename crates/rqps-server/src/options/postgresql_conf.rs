@@ -27,7 +27,7 @@ impl Reader {
             let Some((name, value)) = parsed else { continue };
             let lower = name.to_ascii_lowercase();
             if matches!(lower.as_str(), "include" | "include_if_exists" | "include_dir") {
-                self.include(&lower, &value, (path, line))?;
+                self.include(&lower, &value, path, line)?;
                 continue;
             }
             let written = Written::File { path: path.to_owned(), line };
@@ -37,12 +37,7 @@ impl Reader {
         Ok(())
     }
 
-    fn include(
-        &mut self,
-        how: &str,
-        value: &str,
-        (from, line): (&Path, usize),
-    ) -> Result<(), Error> {
+    fn include(&mut self, how: &str, value: &str, from: &Path, line: usize) -> Result<(), Error> {
         let target = directory_of(from).join(value);
         let bad = |detail: String| fault(from, line, detail);
         if how == "include_if_exists" && !target.exists() {

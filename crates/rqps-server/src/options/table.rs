@@ -18,7 +18,7 @@ pub enum Treatment {
     Ours,
     /// A file that the server writes: its name alone is kept, so that it lies in the data directory.
     File,
-    /// A directory that the server writes to: left out, so that the server uses its data directory.
+    /// A directory that the server writes to: excluded, so that the server uses its data directory.
     Directory,
     /// A list of data files with sizes: the names alone are kept.
     DataFiles,

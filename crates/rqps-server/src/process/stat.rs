@@ -14,6 +14,15 @@ pub(crate) struct Stat {
     pub(crate) cpu_ticks: u64,
 }
 
+/// A process, told from a later one with the same id by its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StartedProcess {
+    /// Its id.
+    pub pid: i32,
+    /// When it was started, ticks since boot.
+    pub started: u64,
+}
+
 /// When a process was started, ticks since boot; `None` when there is none of this id.
 pub(crate) fn started(pid: i32) -> Option<u64> {
     stat(pid).map(|stat| stat.started)
@@ -38,8 +47,8 @@ fn parse_stat(text: &str) -> Option<Stat> {
     Some(Stat { state, parent, n_threads, started, cpu_ticks })
 }
 
-/// All descendants of a process with their start times.
-pub(crate) fn descendants(root: i32) -> Vec<(i32, u64)> {
+/// All descendants of a process.
+pub(crate) fn descendants(root: i32) -> Vec<StartedProcess> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let all: BTreeMap<i32, Stat> = entries
         .flatten()
@@ -50,7 +59,7 @@ pub(crate) fn descendants(root: i32) -> Vec<(i32, u64)> {
     let mut todo = vec![root];
     while let Some(parent) = todo.pop() {
         for (pid, stat) in all.iter().filter(|(_, stat)| stat.parent == parent) {
-            found.push((*pid, stat.started));
+            found.push(StartedProcess { pid: *pid, started: stat.started });
             todo.push(*pid);
         }
     }
@@ -60,7 +69,7 @@ pub(crate) fn descendants(root: i32) -> Vec<(i32, u64)> {
 /// A process and all its descendants at this moment: what has to be frozen or placed together.
 #[must_use]
 pub fn tree(pid: i32) -> Vec<i32> {
-    std::iter::once(pid).chain(descendants(pid).into_iter().map(|(pid, _)| pid)).collect()
+    std::iter::once(pid).chain(descendants(pid).into_iter().map(|process| process.pid)).collect()
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ pub(super) const NAMES: &[&str] =
 /// shared buffers, and with MyRocks its block cache and as many memtables as it may have.
 #[must_use]
 pub fn cache_bytes(dbms: Dbms, config: &Rendered) -> u64 {
-    let name = if dbms == Dbms::Postgres { NAMES[1] } else { NAMES[0] };
+    let name = if dbms.is_postgres_family() { NAMES[1] } else { NAMES[0] };
     let own = size(dbms, &config.text, name).unwrap_or(DEFAULT);
     if config.engine != Engine::Rocksdb {
         return own;
@@ -65,8 +65,10 @@ fn memtable_bytes(dbms: Dbms, text: &str) -> u64 {
 /// # Errors
 /// [`Error::NotAsMeant`] with both sizes and the remedy.
 pub fn check_caches(
-    (server, dbms): (&str, Dbms),
-    (config, rendered): (&Config, &Rendered),
+    server: &str,
+    dbms: Dbms,
+    config: &Config,
+    rendered: &Rendered,
     effective: &BTreeMap<String, String>,
 ) -> Result<Vec<String>, Error> {
     let mut notes = Vec::new();
@@ -102,7 +104,7 @@ pub fn check_caches(
 
 /// What a number without a unit counts, bytes: pages of 8 KiB for PostgreSQL.
 fn plain(dbms: Dbms) -> u64 {
-    if dbms == Dbms::Postgres { 8192 } else { 1 }
+    if dbms.is_postgres_family() { 8192 } else { 1 }
 }
 
 /// The size that a configuration's text sets; the last line counts, as it does for the servers.
@@ -184,7 +186,7 @@ mod tests {
         let config = Config { options, ..Config::of(base, Engine::Innodb) };
         let effective = BTreeMap::from([(name.to_owned(), value.to_owned())]);
         let rendered = rendered(Engine::Innodb, text);
-        check_caches(("MySQL 8.0.33", dbms), (&config, &rendered), &effective)
+        check_caches("MySQL 8.0.33", dbms, &config, &rendered, &effective)
             .map_err(|e| e.to_string())
     }
 

@@ -207,7 +207,7 @@ impl Profile {
             Dbms::Mysql => &when.mysql,
             Dbms::Mariadb => &when.mariadb,
             Dbms::Postgres => &when.postgres,
-            Dbms::Null => &None,
+            _ => &None,
         };
         let config = subject.config;
         let is_so = when.engine.is_none_or(|engine| engine == config.engine)

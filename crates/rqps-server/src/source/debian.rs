@@ -14,7 +14,7 @@ pub struct Debian {
     /// More packages whose dependencies are followed: libraries of plugins.
     #[serde(default)]
     pub needs: Vec<String>,
-    /// Dependencies that are left out, with all that only they need.
+    /// Dependencies that are excluded, with all that only they need.
     #[serde(default)]
     pub without: Vec<String>,
     /// Whose C library it runs on.

@@ -3,7 +3,7 @@
 //! A name before a bracket is a call, unless its position in the statement says that it is a keyword, or the name of a
 //! table, an index or a column.
 
-use rqps_model::Dbms;
+use rqps_model::{Dbms, Family};
 
 use super::token::{Token, Tokens};
 use super::{OF_ROWS, Place, words_of};
@@ -115,9 +115,11 @@ impl Statement<'_> {
             || (is_bare && words_of(KEYWORDS).any(|keyword| keyword == name))
             || (before == "using" && ACCESS_METHODS.contains(&name))
             || self.columns_of_index == Some(at + 1)
-            || match self.dbms {
+            || match self.dbms.family() {
                 // VACUUM t (a); TABLESAMPLE SYSTEM (10).
-                Dbms::Postgres => matches!(first, "vacuum" | "analyze") || before == "tablesample",
+                Family::Postgres => {
+                    matches!(first, "vacuum" | "analyze") || before == "tablesample"
+                }
                 _ => is_definition && self.is_prefix(at),
             }
     }

@@ -85,7 +85,7 @@ pub(super) fn check(dbms: Dbms, tokens: &Tokens) -> Result<(), String> {
     if matches!(first, "select" | "insert" | "update" | "delete" | "replace" | "with") {
         return form.check_rows(first);
     }
-    let (postgres, mut at) = (dbms == Dbms::Postgres, 1);
+    let (postgres, mut at) = (dbms.is_postgres_family(), 1);
     let is_admitted = match first {
         "begin" | "start" | "commit" | "rollback" | "savepoint" | "release" => {
             form.is_of_transaction()

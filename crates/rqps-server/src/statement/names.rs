@@ -209,7 +209,7 @@ impl Reader<'_> {
             && self.levels.len() == 1
             && at.checked_sub(1).is_some_and(|before| self.tokens.name(before).is_some());
         let is_of_call =
-            self.dbms == Dbms::Postgres && !self.defines && has_arguments(self.tokens, at);
+            self.dbms.is_postgres_family() && !self.defines && has_arguments(self.tokens, at);
         let is_of_tables = level.is_of_tables && !is_query && !are_columns && !is_of_call;
         let takes_from = WITH_FROM.contains(&self.tokens.word_before(at)) && !level.is_of_tables;
         self.levels.push(Level { is_of_tables, is_list: is_of_tables, is_query: !takes_from });
@@ -230,7 +230,7 @@ impl Reader<'_> {
             }
         }
         self.introduced.insert(name);
-        if self.dbms == Dbms::Postgres {
+        if self.dbms.is_postgres_family() {
             if is_otherwise_named(self.tokens, at) {
                 return Err(format!(
                     "{} among the tables has no certain name; write it behind SELECT",
@@ -296,7 +296,9 @@ impl Reader<'_> {
             "" => return Ok(()),
             "from" if !self.is_from_of_query(at) => {}
             // ON DUPLICATE KEY UPDATE; a word that MySQL reserves stands before.
-            "update" if before == "key" && self.dbms != Dbms::Postgres => self.level().set(false),
+            "update" if before == "key" && !self.dbms.is_postgres_family() => {
+                self.level().set(false)
+            }
             "update" if BEFORE_OTHER_UPDATE.contains(&before) => {}
             "delete" if before == "then" => {}
             "update" => self.level().set(true),
@@ -349,7 +351,7 @@ impl Reader<'_> {
         let word = tokens.word(at);
         let is_top = self.levels.len() == 1;
         match word {
-            "set" if self.dbms != Dbms::Postgres || self.place.is_own() => true,
+            "set" if !self.dbms.is_postgres_family() || self.place.is_own() => true,
             // PostgreSQL takes SET for an alias elsewhere.
             "set" => {
                 let before = at.checked_sub(2).map_or("", |before| tokens.word(before));

@@ -99,7 +99,7 @@ pub(super) fn check(dbms: Dbms, tokens: &Tokens) -> Result<(), String> {
         let name = tokens.name(at).unwrap_or_default();
         name.to_ascii_lowercase().starts_with("pg_") && !tokens.is(at + 1, '(')
     };
-    if dbms == Dbms::Postgres && writes && (0..tokens.len()).any(is_catalog) {
+    if dbms.is_postgres_family() && writes && (0..tokens.len()).any(is_catalog) {
         return Err("it may change the catalog".to_owned());
     }
     Ok(())

@@ -57,7 +57,7 @@ pub(super) fn check_server(dbms: Dbms, sql: &str) -> Option<Result<(), Error>> {
     if let Some(assignment) = after(&plain, SETS_ALL) {
         return Some(check_assignment(dbms, sql, assignment));
     }
-    let name = after(&plain, CREATES_EXTENSION).filter(|_| dbms == Dbms::Postgres)?;
+    let name = after(&plain, CREATES_EXTENSION).filter(|_| dbms.is_postgres_family())?;
     Some(check_extension(sql, name))
 }
 
@@ -71,7 +71,7 @@ pub(super) fn check_session(dbms: Dbms, sql: &str) -> Result<(), String> {
     let name = name_of(assignment);
     // MySQL has a scope before the point; PostgreSQL's extensions have their name there.
     if NOT_OF_SESSION.contains(&name.as_str())
-        || (dbms != Dbms::Postgres && name.contains('.'))
+        || (!dbms.is_postgres_family() && name.contains('.'))
         || name.starts_with("character_set")
         || name.starts_with("collation")
     {
@@ -91,7 +91,7 @@ pub(super) fn check_guest_session(dbms: Dbms, sql: &str) -> Result<(), String> {
     }
     let Some(assignment) = assignment_of_session(&plain)? else { return Ok(()) };
     let name = name_of(assignment);
-    let section = if dbms == Dbms::Postgres { "[postgres]" } else { "[mysql]" };
+    let section = if dbms.is_postgres_family() { "[postgres]" } else { "[mysql]" };
     let lines = OF_GUESTS.split_once(section).map_or("", |(_, lines)| lines);
     let lines = lines.split('[').next().unwrap_or_default();
     if !words_of(lines).any(|pattern| matches(pattern, &name)) {

@@ -4,7 +4,7 @@
 
 use rqps_model::Dbms;
 
-/// A token of a statement. What stands in strings and comments is left out.
+/// A token of a statement. What stands in strings and comments is skipped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
     /// A word without quotes in lower case: a keyword, or a name.
@@ -118,7 +118,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn read(&mut self, c: char) -> Result<(), String> {
-        let (mysql, rest) = (self.dbms != Dbms::Postgres, self.rest);
+        let (mysql, rest) = (!self.dbms.is_postgres_family(), self.rest);
         if let Some(comment) = self.comment()? {
             require_plain(&rest[..comment])?;
             self.rest = &rest[comment..];
@@ -162,7 +162,7 @@ impl Reader<'_> {
 
     /// How long the comment is that begins here.
     fn comment(&self) -> Result<Option<usize>, String> {
-        let (mysql, rest) = (self.dbms != Dbms::Postgres, self.rest);
+        let (mysql, rest) = (!self.dbms.is_postgres_family(), self.rest);
         let is_line = match rest.strip_prefix("--") {
             // MySQL takes two dashes for a comment before a blank alone.
             Some(after) => !mysql || after.is_empty() || after.starts_with([' ', '\t', '\n']),

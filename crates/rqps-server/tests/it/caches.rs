@@ -9,8 +9,10 @@ use crate::bench::{Bench, chain, for_each_server, watched};
 /// What a server with this configuration says of its caches.
 fn checked(
     bench: &Bench,
-    (dbms, version): (Dbms, &str),
-    (config, sizing): (&Config, Sizing),
+    dbms: Dbms,
+    version: &str,
+    config: &Config,
+    sizing: Sizing,
 ) -> Result<Vec<String>, Error> {
     let installed = bench.installed(dbms, version);
     let rendered = render(dbms, &installed.version, config, sizing).unwrap();
@@ -29,7 +31,7 @@ fn checked(
     drop(connection);
     drop(server);
     instance.remove().unwrap();
-    check_caches((version, dbms), (config, &rendered), &effective)
+    check_caches(version, dbms, config, &rendered, &effective)
 }
 
 #[test]
@@ -45,7 +47,7 @@ fn caches_are_as_large_as_profiles_ask_for_in_every_version() {
         };
         for (base, sizing) in [("small", sizes(None)), ("io-bound", sizes(Some(8 * 136)))] {
             let config = Config::of(base, engine);
-            let notes = checked(bench, (dbms, version), (&config, sizing));
+            let notes = checked(bench, dbms, version, &config, sizing);
             let notes = notes.unwrap_or_else(|e| panic!("{base}: {}", chain(&e)));
             assert_eq!(notes, Vec::<String>::new());
         }
@@ -56,7 +58,7 @@ fn caches_are_as_large_as_profiles_ask_for_in_every_version() {
             let mut config = Config::of("small", engine);
             let (option, value) = ("innodb_buffer_pool_chunk_size", "128M");
             config.options.insert(option.to_owned(), value.to_owned());
-            let error = checked(bench, (dbms, version), (&config, sizes(None))).unwrap_err();
+            let error = checked(bench, dbms, version, &config, sizes(None)).unwrap_err();
             let text = error.to_string();
             assert!(text.contains("innodb_buffer_pool_size is 1536M and not 1152M"), "{text}");
         }

@@ -11,7 +11,7 @@ use crate::bench::{for_each_server, watched};
 /// Queries for one row each.
 const QUERIES: u64 = 200;
 
-/// Counters that a version must have, and why a missing one would not be noticed: reports leave out what
+/// Counters that a version must have, and why a missing one would not be noticed: reports skip what
 /// is absent.
 fn expected(dbms: Dbms, version: &Version) -> Vec<&'static str> {
     if dbms != Dbms::Postgres {

@@ -40,7 +40,7 @@ fn statements_of_the_benchmark_have_their_plans() {
             let draw = |i: usize| (0..n).map(|at| (5000 + i * 10 + at * 90).to_string()).collect();
             let values: Vec<Vec<String>> = (0..6).map(draw).collect();
             let question = Question { sql, shown: sql, protocol, types: &types, values: &values };
-            let plan = explain((dbms, Some(server.version())), connection, &question);
+            let plan = explain(dbms, Some(server.version()), connection, &question);
             eprintln!("{sql}: {}\n{}", plan.words(), plan.text);
             plan
         };

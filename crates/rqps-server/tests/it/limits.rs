@@ -66,7 +66,7 @@ fn an_allocator_is_in_every_process_and_recorded() {
 fn an_allocator_that_is_not_there_stops_the_start() {
     for_each_server(|bench, dbms, version| {
         let instance = create(bench, dbms, version, |setup| {
-            // What the dynamic linker cannot load it leaves out, with a line on stderr.
+            // What the dynamic linker cannot load it skips, with a line on stderr.
             let path = setup.dir.join("libjemalloc.so.2");
             setup.allocator = Allocator::of_file(Malloc::Jemalloc, path);
         });

@@ -1,4 +1,4 @@
-//! An official archive, as a web server gives it: the server under test packed anew, broken off once
+//! An official archive, as a web server gives it: the server under test repacked, broken off once
 //! on its way, unpacked by the layout of official archives, started.
 
 use std::fs::{self, File};

@@ -61,7 +61,7 @@ fn hostile(dbms: Dbms, place: &Path) -> String {
 }
 
 /// Starts a server, writes to it, settles and stops it; whether it came up.
-fn live(bench: &Bench, (dbms, version): (Dbms, &str), trial: Trial, place: &Path) -> bool {
+fn live(bench: &Bench, dbms: Dbms, version: &str, trial: Trial, place: &Path) -> bool {
     let file = bench.dir("given.conf");
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, hostile(dbms, place)).unwrap();
@@ -101,7 +101,7 @@ fn the_table_alone_keeps_servers_from_what_is_not_theirs() {
         let place = outside(&bench.places.data);
         let before = contents(&place);
         let trial = Trial { walls: Walls::Nothing, is_verbatim: false };
-        assert!(live(bench, (dbms, version), trial, &place));
+        assert!(live(bench, dbms, version, trial, &place));
         assert_eq!(contents(&place), before);
     });
 }
@@ -113,10 +113,10 @@ fn the_wall_alone_keeps_servers_from_what_is_not_theirs() {
     for_each_server(|bench, dbms, version| {
         let place = outside(&bench.places.data);
         let before = contents(&place);
-        live(bench, (dbms, version), Trial { walls: Walls::Any, is_verbatim: true }, &place);
+        live(bench, dbms, version, Trial { walls: Walls::Any, is_verbatim: true }, &place);
         assert_eq!(contents(&place), before);
         // Without either, the same file does harm: the test sees it.
-        live(bench, (dbms, version), Trial { walls: Walls::Nothing, is_verbatim: true }, &place);
+        live(bench, dbms, version, Trial { walls: Walls::Nothing, is_verbatim: true }, &place);
         assert_ne!(contents(&place), before);
     });
 }

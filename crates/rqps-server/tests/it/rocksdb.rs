@@ -19,11 +19,7 @@ fn config(compression: &str, durability: Durability) -> Config {
     Config { compression, durability, ..Config::of("io-bound", Engine::Rocksdb) }
 }
 
-fn started(
-    bench: &Bench,
-    (dbms, version): (Dbms, &str),
-    config: Config,
-) -> (Instance, RunningServer) {
+fn started(bench: &Bench, dbms: Dbms, version: &str, config: Config) -> (Instance, RunningServer) {
     let installed = bench.installed(dbms, version);
     installed.require_engine(Engine::Rocksdb, &[]).unwrap();
     let setup = bench.setup_with(installed, &format!("rocks{dbms}{version}"), config, &[]);
@@ -71,7 +67,7 @@ fn compressed_tables_take_less_and_settle_as_they_were_meant() {
             [("none", Durability::Relaxed, "NoCompression"), ("lz4+zstd", Durability::Full, "ZSTD")]
         {
             let config = config(words, durability);
-            let (instance, server) = started(bench, (dbms, version), config.clone());
+            let (instance, server) = started(bench, dbms, version, config.clone());
             let mut connection = server.connect().unwrap();
             let connection = connection.as_mut();
             let name = server.name();
@@ -85,7 +81,7 @@ fn compressed_tables_take_less_and_settle_as_they_were_meant() {
             };
             compression::prepare(subject, config.compression, connection).unwrap();
             let before = facts::effective_settings(dbms, connection).unwrap();
-            let notes = durability::check((name, dbms), &config, &before).unwrap();
+            let notes = durability::check(name, dbms, &config, &before).unwrap();
             assert!(notes.is_empty(), "{notes:?}");
             assert_eq!(before["rocksdb_use_direct_reads"], "ON");
             load(connection);

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use rqps_client::Connection;
 use rqps_model::{Dbms, Transport};
-use rqps_server::destructive::Scope;
-use rqps_server::{Freezer, Instance, RunningServer, connect, facts, process, settle, threads};
+use rqps_server::{
+    Freezer, Instance, RunningServer, connect, facts, guest, process, settle, threads,
+};
 
 use crate::bench::{chain, for_each_of, for_each_server, watched};
 
@@ -98,7 +99,7 @@ fn settling_somebody_elses_server_leaves_its_logs_and_needs_no_privileges() {
         let mut endpoint = server.endpoint(Transport::Socket);
         endpoint.user = "owner".to_owned();
         endpoint.password = rqps_client::Password("x".to_owned());
-        let scope = Scope::Guest { schema: "rqps_00000000", allow_settings: false };
+        let scope = guest::scope(dbms, "rqps_00000000", false);
         let target = settle::Target { dbms, version: server.version(), scope, data_dir: None };
         let settle = |connection: &mut dyn Connection| {
             watched(|w| settle::settle(&target, connection, ROWS, w))
@@ -305,10 +306,7 @@ fn an_idle_connection_outlives_many_stops() {
         let mut connection = server.connect().unwrap();
         connection.query("select 1").unwrap();
         let mut freezer = Freezer::new(server.pid());
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "the server's wait must begin anew each time"
-        )]
+        #[expect(clippy::disallowed_methods, reason = "the server's wait must begin each time")]
         let pause = || std::thread::sleep(Duration::from_millis(10));
         for _ in 0..30 {
             freezer.freeze().unwrap();

@@ -108,7 +108,7 @@ fn many_values_speak_for_themselves() {
     assert!(few.unwrap().is_empty());
 }
 
-/// Figures hold what a host does from run to run, which only several of them tell.
+/// Rates hold what a host does from run to run, which only several of them tell.
 #[test]
 fn one_figure_is_no_level() {
     let of = |values: &[f64]| {

@@ -102,8 +102,8 @@ impl Uncertainty {
         Some(Self { blocks: all - starts, df, starts: Starts::Measured(starts) })
     }
 
-    /// That of a figure, whose interval is Student's t of its slices or starts; `None` without an interval,
-    /// and for a figure that is not above 0.
+    /// That of a rate, whose interval is Student's t of its slices or starts; `None` without an interval,
+    /// and for a rate that is not above 0.
     ///
     /// A mean has an interval that lies evenly around it and with two starts easily reaches below 0: its
     /// error is a share of the mean, which is that of its logarithm (the delta method). A total has one that
@@ -226,7 +226,7 @@ mod tests {
             variance(&[Value::known(1.0, ASSUMED)], &[Value::known(1.0, ASSUMED)]),
             2.0 * (blocks + starts),
         );
-        // What is assumed can be left out.
+        // Without the assumed part of the variance.
         is(told(&[ratio(0)], &[ratio(1)], false).variance, 2.0 * blocks);
     }
 

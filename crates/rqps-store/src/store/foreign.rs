@@ -78,7 +78,7 @@ impl Store {
         self.take(from, run_id, None, false)
     }
 
-    /// The same for a run that came in an archive: one that has not finished is not to go on here, as its servers'
+    /// The same for a run that came in an archive: an unfinished one is not to be resumed here, as its servers'
     /// data are elsewhere, and maybe its host was another.
     ///
     /// # Errors
@@ -87,7 +87,7 @@ impl Store {
         self.take(from, run_id, None, true)
     }
 
-    /// The same without what takes most of the room and no figure is made of: samples, seconds of blocks and
+    /// The same without what takes most of the room and no rate is made of: samples, seconds of blocks and
     /// columns that no report reads stay behind, of the server's own counters those of the names `counters` are
     /// taken, and the first slice of a step on a system gets the histograms of all of its slices, those on other
     /// starts of the servers included.
@@ -136,7 +136,7 @@ impl Store {
             small::prepare(&transaction, run_id, gather, counters)?;
         }
         for table in described(&transaction)? {
-            if small.is_none() || !small::is_left_out(&table.name) {
+            if small.is_none() || !small::is_excluded(&table.name) {
                 copy(&transaction, &table, run_id, small.is_some())?;
             }
         }

@@ -62,8 +62,8 @@ impl Store {
 }
 
 impl Store {
-    /// Stores the blocks of several systems of one step that were measured in turns: all of them or
-    /// none, so that each has its partners.
+    /// Stores the blocks of several interleaved systems of one step: all of them or none, so that each
+    /// has its partners.
     ///
     /// # Errors
     /// As [`Store::insert_slice`].

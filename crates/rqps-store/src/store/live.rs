@@ -115,7 +115,7 @@ pub struct LiveStep {
     pub is_guess: bool,
     /// The block or slice under way, from 0; absent in a warm-up or a load.
     pub block: Option<u32>,
-    /// Rounds of the block so far; 0 where systems do not take turns.
+    /// Rounds of the block so far; 0 where systems are not interleaved.
     pub n_rounds: u32,
     /// How fast the systems are.
     pub rates: Vec<LiveRate>,

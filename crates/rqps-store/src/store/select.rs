@@ -1,4 +1,4 @@
-//! Reads runs back: whole, or the latest that can go on.
+//! Reads runs back: whole, or the latest that can be resumed.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ impl Store {
             .connection
             .query_row(sql, of, |row| row.get::<_, String>(0))
             .optional()
-            .map_err(|e| self.sql_error("look for a run to go on with", e))?;
+            .map_err(|e| self.sql_error("look for a run to resume", e))?;
         run_id.map(|run_id| self.select_by_id(&run_id)).transpose()
     }
 

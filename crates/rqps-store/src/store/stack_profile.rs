@@ -20,7 +20,7 @@ const KINDS: [(&str, &str); 2] = [("cpu", "where CPU time went"), ("waits", "whe
 
 impl Store {
     /// Stores a stack profile beside the run: its stacks as files, then its facts. No slice and no
-    /// figure has a part in it. `names` are those of the step and the system, for the file's reader.
+    /// rate has a part in it. `names` are those of the step and the system, for the file's reader.
     ///
     /// # Errors
     /// When it is stored already, there is no such step or system, or something cannot be written.

@@ -112,7 +112,7 @@ fn of_many_problems_some_are_told() {
 
 /// The ids of slices of another store can be any numbers: what is added later comes after them.
 #[test]
-fn slices_of_another_store_are_numbered_anew() {
+fn slices_of_another_store_get_new_numbers() {
     let dir = tempfile::tempdir().unwrap();
     let from = Store::open(&dir.path().join("from")).unwrap();
     let slice = |idx: u32| generate::slice(&mut Draw(5 + u64::from(idx)), idx);

@@ -1,4 +1,4 @@
-//! Runs that have not finished, with what says whether one of them can go on.
+//! Unfinished runs, with what says whether one of them can be resumed.
 
 use rqps_model::{RunStatus, Schedule, Scope, Warning, WarningKind};
 use rusqlite::{Connection, params};
@@ -19,7 +19,7 @@ pub struct Unfinished {
     pub schedule: Schedule,
 }
 
-/// Says of a run in the main database that it is not to go on here, unless it has finished.
+/// Says of a run in the main database that it is not to be resumed here, unless it has finished.
 pub(crate) fn keep_from_going_on(connection: &Connection, run_id: &str) -> rusqlite::Result<()> {
     let sql = "SELECT status FROM main.run WHERE run_id = ?";
     let status: Word<RunStatus> = connection.query_row(sql, [run_id], |row| row.get(0))?;
@@ -33,7 +33,7 @@ pub(crate) fn keep_from_going_on(connection: &Connection, run_id: &str) -> rusql
 }
 
 impl Store {
-    /// All runs that can go on here, the latest first: those that have not finished and did not come in an
+    /// All runs that can be resumed here, the latest first: those that have not finished and did not come in an
     /// archive. Whether a process still works on one is for
     /// [`Store::lock_run`] to say; what this gives may be old by the time that the lock is held.
     ///
@@ -55,6 +55,6 @@ impl Store {
             )?;
             rows.collect::<rusqlite::Result<Vec<_>>>()
         };
-        read().map_err(|e| self.sql_error("look for runs to go on with", e))
+        read().map_err(|e| self.sql_error("look for runs to resume", e))
     }
 }

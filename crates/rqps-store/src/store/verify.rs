@@ -118,7 +118,7 @@ fn note_on(run: &Run, is_held: bool) -> Option<String> {
     match run.status {
         RunStatus::Running if is_held => Some(format!("run {id} is being measured")),
         RunStatus::Running => {
-            Some(format!("run {id} was broken off; the command that began it goes on with it"))
+            Some(format!("run {id} was broken off; the command that began it resumes it"))
         }
         RunStatus::Interrupted => Some(format!("run {id} was interrupted")),
         RunStatus::Failed => Some(format!("run {id} has not measured everything")),

@@ -60,7 +60,7 @@ fn a_killed_writer_loses_at_most_the_slice_under_way() {
     for (idx, stored) in (0..).zip(slices) {
         assert_eq!(*stored, slice(idx));
     }
-    // And it goes on where it stopped.
+    // And it resumes where it stopped.
     let next = u32::try_from(slices.len()).unwrap();
     store.insert_slice("r1", 0, 1, &slice(next)).unwrap();
 }

@@ -164,7 +164,7 @@ fn removal_takes_everything() {
 }
 
 #[test]
-fn goes_on_with_the_latest_unfinished_run_of_the_same_plan() {
+fn resumes_the_latest_unfinished_run_of_the_same_plan() {
     let (_dir, store) = store();
     let plan = |id: &str, started: i64, status, plan: &str| {
         let mut run = generate::plain_run(id);

@@ -23,7 +23,7 @@ fn a_run_that_was_broken_off_is_sound() {
     let found = store.verify().unwrap();
     assert_eq!((found.n_runs, found.n_slices), (1, 3));
     assert_eq!(found.problems, Vec::<String>::new());
-    assert_eq!(found.notes, ["run r1 was broken off; the command that began it goes on with it"]);
+    assert_eq!(found.notes, ["run r1 was broken off; the command that began it resumes it"]);
     // Looking takes hold of nothing and writes nothing.
     assert!(!dir.path().join("artifacts/r1").exists());
     let _lock = store.lock_run("r1").unwrap();

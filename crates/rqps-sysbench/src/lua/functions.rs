@@ -128,7 +128,7 @@ fn statements(lua: &Lua, table: &Table) -> mlua::Result<()> {
     };
     table.set("new_slot", lua.create_function(new_slot)?)?;
     let bind = |_: &Lua, (link, statement, order): (usize, usize, Vec<u32>)| {
-        Ok(with(false, |worker| worker.bind((link, statement), &order)))
+        Ok(with(false, |worker| worker.bind(link, statement, &order)))
     };
     table.set("bind", lua.create_function(bind)?)?;
     let close = |_: &Lua, (link, statement, slots): (usize, usize, Vec<u32>)| {

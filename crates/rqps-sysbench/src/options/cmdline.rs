@@ -17,7 +17,7 @@ pub(crate) struct CommandLine {
     pub(crate) warnings: Vec<String>,
     /// The same on standard output.
     pub(crate) deprecated: Vec<String>,
-    /// All words, the program's name left out.
+    /// All words but the program's name.
     pub(crate) words: Vec<String>,
 }
 

@@ -16,7 +16,7 @@ pub(crate) struct Earlier {
 
 impl Earlier {
     /// Takes note of an intermediate report. Extremes are those since the last checkpoint, not of one
-    /// interval, and left out.
+    /// interval, and are skipped.
     pub(crate) fn push_intermediate(&mut self, of: &Reported, percentiles: &[f64]) {
         let mut value = counts(of, percentiles);
         if let Some(latency) = value.get_mut("latency_ms").and_then(Value::as_object_mut) {

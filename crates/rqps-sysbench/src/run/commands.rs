@@ -186,7 +186,7 @@ impl Command {
         Ok(0)
     }
 
-    /// Calls the script's `done`, which changes neither a figure nor how the command ended.
+    /// Calls the script's `done`, which changes neither a rate nor how the command ended.
     fn call_done(&self) {
         if let Err(error) = self.call("done") {
             self.settings.console.log(Level::Fatal, &error.to_string());

@@ -33,7 +33,7 @@ pub(crate) struct Control {
     pub(crate) n_unique: AtomicU64,
     /// Numbers given by `sb_rand_uniq` of each range, by its first number and how many it has.
     pub(crate) n_unique_between: Mutex<BTreeMap<(u64, u64), u64>>,
-    /// Connections opened, so that hosts take turns.
+    /// Connections opened: each takes the next host.
     pub(crate) n_connections: AtomicU64,
     /// One for each thread.
     pub(crate) tallies: Vec<Arc<Tally>>,

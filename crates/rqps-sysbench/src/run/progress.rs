@@ -96,7 +96,7 @@ impl<'a> Progress<'a> {
                 .say(&format!("Warming up for {} seconds...\n\n", warm_up.as_secs()));
             self.stage.wait_ended(self.settings.n_threads, Some(warm_up));
             self.control.count_events();
-            self.begin_anew();
+            self.begin_again();
             self.start_ns = self.base.at_ns;
         } else {
             self.control.count_events();
@@ -148,7 +148,7 @@ impl<'a> Progress<'a> {
     }
 
     /// Forgets everything counted so far.
-    fn begin_anew(&mut self) {
+    fn begin_again(&mut self) {
         self.base = self.snapshot();
         self.last = self.base.clone();
         for tally in &self.control.tallies {

@@ -180,7 +180,7 @@ impl ClientPool {
         match &self.task {
             Task::Events => {
                 self.call(state, "thread_run", tid)?;
-                // All events are over: one that fails is told and takes no figure away, as in sysbench.
+                // All events are over: one that fails is told and takes no rate away, as in sysbench.
                 match self.call(state, "thread_done", tid) {
                     Err(Error::Told) => Ok(()),
                     done => done,

@@ -55,7 +55,7 @@ pub(super) fn places(options: &Options, environment: &Environment) -> Result<Vec
                 password: Password(password.clone()),
                 server_public_key: None,
                 database: options.text("mysql-db")?,
-                schema: None,
+                on_login: None,
                 startup: Startup { charset: SessionCharset::ClientLibrary, parameters: Vec::new() },
                 connect_timeout: CONNECT_TIMEOUT,
             },

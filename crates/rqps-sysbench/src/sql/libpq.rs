@@ -79,7 +79,7 @@ pub(super) fn places(options: &Options, environment: &Environment) -> Result<Vec
                 password: Password(password),
                 server_public_key: None,
                 database: database.to_owned(),
-                schema: None,
+                on_login: None,
                 startup: startup.clone(),
                 connect_timeout,
             },

@@ -143,7 +143,7 @@ impl Worker {
     }
 
     /// Makes slots the parameters of a statement; false after telling why not.
-    pub(crate) fn bind(&mut self, (link, statement): (usize, usize), order: &[u32]) -> bool {
+    pub(crate) fn bind(&mut self, link: usize, statement: usize, order: &[u32]) -> bool {
         let kind_of = |slot: &u32| {
             self.slots.get(*slot as usize).map_or(ParamType::Inferred, |slot| slot.kind)
         };
@@ -272,8 +272,8 @@ impl Worker {
         }
     }
 
-    /// Prepares the statements of a connection that was made anew; false after telling why not.
-    pub(super) fn prepare_anew(&mut self, link: usize) -> bool {
+    /// Prepares the statements of a new connection; false after telling why not.
+    pub(super) fn prepare_again(&mut self, link: usize) -> bool {
         for idx in 0..self.statements.len() {
             let Some(Some(it)) = self.statements.get_mut(idx) else { continue };
             if it.link != link || (self.settings.text_only && !it.ready) {

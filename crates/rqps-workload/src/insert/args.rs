@@ -5,6 +5,7 @@ use std::time::Duration;
 use rqps_client::Protocol;
 use rqps_model::{Dbms, Role};
 
+use crate::dialect::dialect;
 use crate::{Size, SuiteError};
 
 /// Most clients: each has up to three connections.
@@ -32,7 +33,7 @@ impl InsertProtocol {
     pub fn for_role(self, role: Role, dbms: Dbms) -> Protocol {
         match self {
             Self::All(protocol) => protocol,
-            Self::Original if role == Role::Query && dbms == Dbms::Postgres => Protocol::Prepared,
+            Self::Original if role == Role::Query => dialect(dbms).insert_queries,
             Self::Original => Protocol::Text,
         }
     }

@@ -35,18 +35,32 @@ pub struct Deleter {
     is_real: bool,
 }
 
+/// The table that a client deletes from.
+#[derive(Debug)]
+pub struct DeletedTable {
+    /// Its number, from 1.
+    pub table: u32,
+    /// Whether no other client deletes from it.
+    pub alone: bool,
+    /// The ids in it.
+    pub ids: Arc<TableIds>,
+    /// The inserter that it keeps pace with.
+    pub pair: Arc<Pair>,
+}
+
 impl Deleter {
-    /// A deleter of `n_rows` rows per statement from a table (from 1); `alone` where no other client
-    /// deletes from it.
+    /// A deleter of `n_rows` rows per statement.
     ///
     /// # Errors
     /// When the server refuses the statement, or the connection is lost.
     pub fn new<C: Connection>(
         connection: &mut C,
-        (schema, table, alone): (&Schema, u32, bool),
-        (ids, pair): (Arc<TableIds>, Arc<Pair>),
-        (n_rows, protocol): (u32, Protocol),
+        schema: &Schema,
+        from: DeletedTable,
+        n_rows: u32,
+        protocol: Protocol,
     ) -> Result<Self, EventError> {
+        let DeletedTable { table, alone, ids, pair } = from;
         let sql = schema.delete_sql(table, n_rows);
         let params = [ParamType::BigInt];
         let spec = StatementSpec { sql: &sql, params: &params, protocol, null_rows: 0 };
@@ -199,8 +213,9 @@ mod tests {
     fn deleter(connection: &mut Recorder) -> Deleter {
         let args = InsertSize::args(Size::Tiny);
         let schema = Schema::new(&args, Dbms::Mysql, Engine::Innodb, Compression::None);
-        let shared = (Arc::new(TableIds::new(1, 1000)), Arc::new(Pair::default()));
-        Deleter::new(connection, (&schema, 1, true), shared, (5, Protocol::Prepared)).unwrap()
+        let ids = Arc::new(TableIds::new(1, 1000));
+        let from = DeletedTable { table: 1, alone: true, ids, pair: Arc::default() };
+        Deleter::new(connection, &schema, from, 5, Protocol::Prepared).unwrap()
     }
 
     /// The first ids that statements had, in their order.

@@ -6,6 +6,7 @@ use rqps_client::{Connection, Outcome};
 use rqps_model::Dbms;
 
 use super::schema::Schema;
+use crate::dialect::dialect;
 use crate::worker::EventError;
 
 /// Begins a transaction, reads a row, and ends it after a while, again and again.
@@ -22,12 +23,7 @@ impl Holder {
     #[must_use]
     pub fn new(dbms: Dbms, table: u32, hold: Duration) -> Self {
         let read_sql = format!("SELECT transactionid FROM {} LIMIT 1", Schema::table(table));
-        // The first read makes the snapshot, which is the transaction's in REPEATABLE READ whatever the
-        // server's default is.
-        let begin_sql: &[_] = match dbms {
-            Dbms::Postgres => &["START TRANSACTION ISOLATION LEVEL REPEATABLE READ"],
-            _ => &["SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION"],
-        };
+        let begin_sql = dialect(dbms).begin_snapshot;
         Self { hold, since: None, begin_sql, read_sql }
     }
 

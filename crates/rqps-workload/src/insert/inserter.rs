@@ -6,11 +6,12 @@ use std::time::Duration;
 use rqps_client::{
     Connection, Outcome, ParamType, Params, Pipeline, Protocol, StatementId, StatementSpec,
 };
-use rqps_model::Dbms;
 
+use super::client::InsertClient;
 use super::row::{self, COLUMNS, N_COLUMNS, Now};
 use super::schema::Schema;
 use super::state::{Pair, TableIds};
+use crate::dialect::dialect;
 use crate::random::Rng;
 use crate::worker::{Ahead, EventError};
 
@@ -50,13 +51,15 @@ impl Inserter {
     /// When the server refuses the statement, or the connection is lost.
     pub fn new<C: Connection>(
         connection: &mut C,
-        (schema, table): (&Schema, u32),
-        (rows, n_rows): (Rows, u32),
-        (protocol, client_idx, seed): (Protocol, u32, u64),
+        schema: &Schema,
+        table: u32,
+        rows: Rows,
+        n_rows: u32,
+        client: InsertClient,
     ) -> Result<Self, EventError> {
+        let InsertClient { protocol, client_idx, seed } = client;
         let head = format!("INSERT INTO {} ({COLUMNS}) VALUES ", Schema::table(table));
-        // A parameter of PostgreSQL is text there, which a column of times does not take by itself.
-        let time = if schema.dbms == Dbms::Postgres { "CAST(? AS timestamp)" } else { "?" };
+        let time = dialect(schema.dbms).time_parameter;
         let one = format!("({time}, ?, ?, ?, ?, ?)");
         let sql = format!("{head}{}", vec![one; n_rows as usize].join(", "));
         let types = [

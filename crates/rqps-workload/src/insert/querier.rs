@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use rqps_client::{Connection, Outcome, ParamType, Params, Protocol, StatementId, StatementSpec};
+use rqps_client::{Connection, Outcome, ParamType, Params, StatementId, StatementSpec};
 
+use super::client::InsertClient;
 use super::row::FIRST_VALUES;
 use super::schema::Schema;
 use super::state::TableIds;
@@ -48,10 +49,13 @@ impl Querier {
     /// When the server refuses a statement, or the connection is lost.
     pub fn new<C: Connection>(
         connection: &mut C,
-        (schema, table, queries): (&Schema, u32, Queries),
+        schema: &Schema,
+        table: u32,
+        queries: Queries,
         ids: Arc<TableIds>,
-        (protocol, client_idx, seed): (Protocol, u32, u64),
+        client: InsertClient,
     ) -> Result<Self, EventError> {
+        let InsertClient { protocol, client_idx, seed } = client;
         let mut prepare = |sql: &str, params: &[ParamType]| {
             connection.prepare(&StatementSpec { sql, params, protocol, null_rows: N_POINTS as u64 })
         };
@@ -144,8 +148,8 @@ mod tests {
         let args = InsertSize::args(Size::Tiny);
         let schema = Schema::new(&args, Dbms::Mysql, Engine::Innodb, Compression::None);
         let ids = Arc::new(TableIds::new(501, 1000));
-        let draw = (Protocol::Text, 0, 7);
-        let mut querier = Querier::new(&mut connection, (&schema, 1, queries), ids, draw).unwrap();
+        let client = InsertClient { protocol: rqps_client::Protocol::Text, client_idx: 0, seed: 7 };
+        let mut querier = Querier::new(&mut connection, &schema, 1, queries, ids, client).unwrap();
         for _ in 0..n {
             querier.ask(&mut connection).unwrap();
             querier.event(&mut connection, &mut |_| {}).unwrap();

@@ -3,6 +3,7 @@
 use rqps_model::{Compression, Dbms, Engine};
 
 use super::InsertArgs;
+use crate::dialect::{InsertTable, dialect};
 
 /// What the tables are made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,54 +47,20 @@ impl Schema {
     /// The statements that make a table without its secondary indexes.
     #[must_use]
     pub fn create_table_sql(&self, number: u32) -> Vec<String> {
-        let name = Self::table(number);
-        let columns = |time: &str| {
-            format!(
-                "dateandtime {time}, cashregisterid int NOT NULL, customerid int NOT NULL, \
-                 productid int NOT NULL, price int NOT NULL, data varchar(4000)"
-            )
-        };
-        if self.dbms == Dbms::Postgres {
-            let by = if self.partitions > 0 { " PARTITION BY RANGE (transactionid)" } else { "" };
-            let mut all = vec![
-                format!(
-                    "CREATE TABLE {name} (transactionid bigserial PRIMARY KEY, {}){by}",
-                    columns("timestamp without time zone")
-                ),
-                // Sessions draw ids by the thousand, so that they do not meet at the sequence. Of a
-                // shared table each would leave holes, and point queries would miss their rows.
-                format!(
-                    "ALTER SEQUENCE {name}_transactionid_seq CACHE {}",
-                    if self.is_shared { 1 } else { 1000 }
-                ),
-            ];
-            let mut from = "MINVALUE".to_owned();
-            for (idx, to) in self.bounds().into_iter().enumerate() {
-                let to = to.map_or("MAXVALUE".to_owned(), |bound| bound.to_string());
-                all.push(format!(
-                    "CREATE TABLE {name}_p{idx} PARTITION OF {name} FOR VALUES FROM ({from}) TO ({to})"
-                ));
-                from = to;
-            }
-            return all;
-        }
-        let mut partitions: Vec<String> = Vec::new();
-        for (idx, to) in self.bounds().into_iter().enumerate() {
-            let to = to.map_or("MAXVALUE".to_owned(), |bound| format!("({bound})"));
-            partitions.push(format!("PARTITION p{idx} VALUES LESS THAN {to}"));
-        }
-        let by = if partitions.is_empty() {
-            String::new()
-        } else {
-            format!(" PARTITION BY RANGE (transactionid) ({})", partitions.join(", "))
-        };
-        vec![format!(
-            "CREATE TABLE {name} (transactionid bigint NOT NULL AUTO_INCREMENT, {}, \
-             PRIMARY KEY (transactionid)) ENGINE = {}{}{by}",
-            columns("datetime"),
-            self.engine.sql_name(),
-            crate::populate::table_compression_sql(self.compression, self.dbms),
-        )]
+        let (name, bounds) = (Self::table(number), self.bounds());
+        (dialect(self.dbms).create_insert_table)(&InsertTable {
+            name: &name,
+            is_shared: self.is_shared,
+            bounds: &bounds,
+            engine: self.engine,
+            compression: self.compression,
+        })
+    }
+
+    /// The statement that sets the next id of a table to that after its last; `None` where it is always that.
+    #[must_use]
+    pub fn reset_sequence_sql(dbms: Dbms, number: u32) -> Option<String> {
+        (dialect(dbms).reset_sequence)(&Self::table(number))
     }
 
     /// Upper bounds of the partitions, none for the last one: what is inserted later is there.
@@ -107,7 +74,7 @@ impl Schema {
     #[must_use]
     pub fn index_sql(&self, number: u32) -> Vec<String> {
         let table = Self::table(number);
-        if self.engine == Engine::Innodb && self.dbms.is_mysql_family() {
+        if (dialect(self.dbms).makes_indexes_at_once)(self.engine) {
             let indexes =
                 INDEXES.map(|(name, columns)| format!("ADD INDEX {table}_{name} ({columns})"));
             return vec![format!("ALTER TABLE {table} {}", indexes.join(", "))];
@@ -134,11 +101,7 @@ impl Schema {
         // Registers are queried by what is above a value, the others from it on.
         let compare = if name == "registersegment" { ">" } else { ">=" };
         let table = Self::table(number);
-        let force = if self.dbms.is_mysql_family() {
-            format!(" FORCE INDEX ({table}_{name})")
-        } else {
-            String::new()
-        };
+        let force = (dialect(self.dbms).force_index)(&format!("{table}_{name}"));
         format!(
             "SELECT {columns} FROM {table}{force} WHERE {first} {compare} ? ORDER BY {columns} LIMIT 10"
         )
@@ -159,13 +122,7 @@ impl Schema {
     pub(crate) fn delete_sql(&self, number: u32, n: u32) -> String {
         let table = Self::table(number);
         let oldest = format!("transactionid >= ? ORDER BY transactionid ASC LIMIT {n}");
-        if self.dbms == Dbms::Postgres {
-            format!(
-                "DELETE FROM {table} WHERE transactionid IN (SELECT transactionid FROM {table} WHERE {oldest})"
-            )
-        } else {
-            format!("DELETE FROM {table} WHERE {oldest}")
-        }
+        (dialect(self.dbms).delete_oldest)(&table, &oldest)
     }
 
     /// The query for a table's smallest and largest id.

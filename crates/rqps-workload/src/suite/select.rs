@@ -13,7 +13,7 @@ pub enum Form {
     /// Every step.
     #[default]
     Full,
-    /// The steps whose figures the field reports most, and what they rely on.
+    /// The steps whose QPS the field reports most, and what they rely on.
     Short,
 }
 
@@ -21,7 +21,7 @@ impl Suite {
     /// The steps of a form that match one of the patterns (all, when there are none), in order, with
     /// the load and whatever else they rely on.
     ///
-    /// A pattern is a step's name or family, or a glob of these. Where a step is left out that settles the server, the last kept step before it
+    /// A pattern is a step's name or family, or a glob of these. Where a step is excluded that settles the server, the last kept step before it
     /// that writes does so.
     ///
     /// # Errors

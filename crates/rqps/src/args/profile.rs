@@ -60,7 +60,7 @@ pub(crate) struct ProfileArgs {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 
-    /// Start anew, even where an unfinished run of the same plan could be resumed
+    /// Start a new run, even where an unfinished run of the same plan could be resumed
     #[arg(long)]
     pub(crate) new: bool,
 

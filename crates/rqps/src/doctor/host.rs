@@ -154,7 +154,7 @@ fn walls(wall: &Wall) -> Check {
 fn read_ahead(host: &Host, file: Option<&Path>) -> Option<Check> {
     let kb = host.read_ahead_kb?;
     let effect = match kb {
-        0 => ": each read of them waits for the storage anew",
+        0 => ": each read of them waits for the storage again",
         1..=LONG_READ_AHEAD_KB => "",
         _ => ": long ones are often faster than with 128 KB, short ones read more for nothing",
     };
@@ -185,7 +185,7 @@ fn condition_checks(found: &Condition, host: &Host) -> Vec<Check> {
     let cpus = f64::from(host.n_cpus.max(1));
     if let Some(load) = found.load {
         let check = Check::ok("load", format!("{load} on {} CPUs", host.n_cpus), repeat);
-        // Half a CPU of others is seen in every figure of a small host.
+        // Half a CPU of others is seen in every rate of a small host.
         let busy = load > (cpus / 4.0).max(0.5);
         checks.push(if busy { check.warning("wait until others are done: `top`") } else { check });
     }

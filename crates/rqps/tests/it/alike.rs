@@ -38,7 +38,7 @@ fn tls_on_one_of_two_is_said_before_anything_is_measured_and_refused_by_strict()
             "{error}"
         );
         assert!(error.contains("give all systems the same `transport`"), "{error}");
-        // There is nothing to keep and nothing to go on with.
+        // There is nothing to keep and nothing to resume with.
         assert_eq!(bench.json(&["runs", "list", "--json"]), serde_json::json!([]));
         bench.assert_tidy(&bench.dir().display().to_string());
         let said = bench.run(&["run", "plan.toml", "--no-html"]);

@@ -1,4 +1,4 @@
-//! Runs on real servers that are broken off in every way, and go on each time.
+//! Runs on real servers that are interrupted in every way, and resumed each time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ fn short_plan(dbms: &str, version: &str) -> String {
         .replace("20_000", "4_000")
 }
 
-/// Starts the run, or goes on with it, and waits for the end of its next measured step.
+/// Starts or resumes the run, and waits for the end of its next measured step.
 fn started(bench: &Bench) -> (Running, String) {
     let mut running = bench.spawn(&["run", "plan.toml"]);
     let id = running.run_id();
@@ -60,7 +60,7 @@ fn started_again(run: &Value) -> Vec<bool> {
 }
 
 #[test]
-fn whatever_ends_a_run_the_next_command_goes_on() {
+fn whatever_ends_a_run_the_next_command_resumes() {
     for_each_family(|dbms, version| {
         let bench = Bench::new();
         let _trees = write_plan(&bench, &short_plan(dbms, version));
@@ -70,7 +70,7 @@ fn whatever_ends_a_run_the_next_command_goes_on() {
 
 #[test]
 #[ignore = "make test-all: real servers"]
-fn whatever_ends_a_run_on_a_real_server_the_next_command_goes_on() {
+fn whatever_ends_a_run_on_a_real_server_the_next_command_resumes() {
     for_one_server(|dbms, version| {
         let bench = Bench::new();
         bench.write("plan.toml", &plan(dbms, version));
@@ -83,15 +83,15 @@ fn check_every_end(bench: &Bench) {
     let kept = stored(&bench.latest());
     assert!(kept.len() >= 2, "{} slices", kept.len());
     let said = rqps_killed(bench, &id);
-    assert!(said.contains("goes on with the data that it had"), "{said}");
+    assert!(said.contains("resumes with its data"), "{said}");
     data_of_somebody_else(bench, &id);
     let said = bench.run(&["run", "plan.toml"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
-    assert!(said.stderr.contains("goes on with the data that it had"), "{}", said.stderr);
+    assert!(said.stderr.contains("resumes with its data"), "{}", said.stderr);
     let run = bench.latest();
     assert_complete(&run, 2);
     assert_eq!((run["id"].as_str(), &run["n_resumed"]), (Some(id.as_str()), &3.into()));
-    assert_eq!(warned(&run, "resumed"), Vec::<String>::new(), "tables were filled anew");
+    assert_eq!(warned(&run, "resumed"), Vec::<String>::new(), "tables were filled again");
     assert_eq!(started_again(&run), [true]);
     let all = stored(&run);
     assert!(kept.iter().all(|slice| all.contains(slice)), "a slice was lost or changed");
@@ -105,7 +105,7 @@ fn check_every_end(bench: &Bench) {
 }
 
 #[test]
-fn data_that_are_not_sound_are_filled_anew() {
+fn data_that_are_not_sound_are_filled_again() {
     for_each_family(|dbms, version| {
         let bench = Bench::new();
         let _trees = write_plan(&bench, &short_plan(dbms, version));
@@ -118,18 +118,18 @@ fn data_that_are_not_sound_are_filled_anew() {
         let why = "the data of the earlier attempt are not used: what is left in ";
         assert!(said.stderr.contains(why), "{}", said.stderr);
         assert!(said.stderr.contains("the host went down while its server ran"), "{}", said.stderr);
-        // Once more, and on these it goes on.
+        // Once more: it resumes with these.
         let said = bench.run(&["run", "plan.toml"]);
         assert_eq!(said.code(), 0, "{}", said.stderr);
-        assert!(said.stderr.contains("goes on with the data that it had"), "{}", said.stderr);
+        assert!(said.stderr.contains("resumes with its data"), "{}", said.stderr);
         let run = bench.latest();
         assert_complete(&run, 2);
         let told = warnings(&run);
         assert!(told.iter().any(|(_, what)| what.starts_with("data-not-used: ")), "{told:?}");
-        // Each time it went on, where it had been broken off.
-        let went_on = told.iter().filter(|(_, what)| what.starts_with("run-resumed: "));
-        assert_eq!(went_on.count(), 2, "{told:?}");
-        // What was not in the tables when they were filled anew is not in them now.
+        // Each time it was resumed where it had been interrupted.
+        let resumed = told.iter().filter(|(_, what)| what.starts_with("run-resumed: "));
+        assert_eq!(resumed.count(), 2, "{told:?}");
+        // What was not in the tables when they were filled again is not in them now.
         let steps = run["steps"].as_array().unwrap();
         let last = steps.last().unwrap()["info"]["name"].as_str().unwrap();
         assert!(warned(&run, "resumed").iter().any(|name| name == last), "{last}");
@@ -174,7 +174,7 @@ fn systems_that_are_compared_have_tables_of_one_age() {
 }
 
 #[test]
-fn tables_that_lack_rows_are_filled_anew() {
+fn tables_that_lack_rows_are_filled_again() {
     let bench = Bench::new();
     let _trees = write_plan(&bench, &short_plan("postgres", "11.22"));
     let id = interrupted_by_the_user(&bench);
@@ -197,8 +197,8 @@ fn interrupted_by_the_user(bench: &Bench) -> String {
     running.signal(Signal::SIGINT);
     let said = running.finish();
     assert_eq!(said.code(), 130, "{}", said.stderr);
-    assert!(said.stderr.contains("-0 until the run goes on or is removed\n"), "{}", said.stderr);
-    assert!(said.stderr.ends_with("interrupted; run the same command again to go on\n"));
+    assert!(said.stderr.contains("-0 until the run is resumed or removed\n"), "{}", said.stderr);
+    assert!(said.stderr.ends_with("interrupted; run the same command again to resume\n"));
     assert_eq!(bench.latest()["status"], "interrupted");
     bench.assert_left(&id);
     id
@@ -257,7 +257,7 @@ fn a_log_that_cannot_be_kept_leaves_no_server_and_no_data() {
 
 #[test]
 #[ignore = "make test-all: real servers"]
-fn the_insert_benchmark_goes_on_with_its_tables() {
+fn the_insert_benchmark_resumes_with_its_tables() {
     for_each_server(|dbms, version| {
         let bench = Bench::new();
         let plan = format!(
@@ -276,11 +276,11 @@ fn the_insert_benchmark_goes_on_with_its_tables() {
         bench.assert_left(&id);
         let said = bench.run(&["run", "plan.toml"]);
         assert_eq!(said.code(), 0, "{}", said.stderr);
-        assert!(said.stderr.contains("goes on with the data that it had"), "{}", said.stderr);
+        assert!(said.stderr.contains("resumes with its data"), "{}", said.stderr);
         let run = bench.latest();
         assert_eq!(run["status"], "finished");
         assert_eq!(started_again(&run), [false]);
-        // Rows were counted where it went on, and those that the steps after it moved are there.
+        // Rows were counted where it was resumed, and those that the steps after it moved are there.
         let checks: Vec<&Value> = run["steps"]
             .as_array()
             .unwrap()

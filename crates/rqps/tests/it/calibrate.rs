@@ -10,7 +10,7 @@ use rqps_store::Store;
 
 use crate::bench::{Bench, for_each_server};
 
-/// One step on the null client, in turns as the host's calibration says.
+/// One step on the null client, interleaved as the host's calibration says.
 const AUTO: &str = "[[system]]\ndbms = 'null'\n[[system]]\ndbms = 'null'\nlabel = 'again'\n\
     [[suite]]\nrows = 1000\nsteps = ['point-query']\nclients = [1]\n\
     [suite.seconds]\nread = 0.1\nwarm_up = 0.01\nfixed_at_most = 0.01\n\
@@ -23,7 +23,7 @@ fn a_calibration_is_stored_and_told() {
     let found = bench.json(&["calibrate", "null", "--seconds", "0.2", "--json"]);
     let trials = found["trials"].as_array().unwrap();
     let (n_clients, n_trials) = (found["best"].as_array().unwrap().len(), trials.len());
-    // Each number of clients in each placement, with three lengths of turns and without any.
+    // Each number of clients in each placement, with three lengths of slices and without any.
     assert!(n_trials == n_clients * 12 || n_trials == n_clients * 8, "{n_trials}");
     for trial in trials {
         assert!(trial["figure_per_s"].as_f64().unwrap() > 0.0, "{trial}");

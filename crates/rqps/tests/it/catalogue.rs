@@ -115,7 +115,7 @@ fn text_between(bench: &Bench, start: &str) -> String {
 }
 
 #[test]
-fn an_archive_that_was_made_anew_is_unpacked_anew() {
+fn an_archive_that_was_remade_is_unpacked_again() {
     let bench = Bench::new();
     bench.write("c.toml", &catalogue("pg.tar.gz"));
     let args = ["--cache", "cache", "--catalogue", "c.toml", "servers", "fetch", "pg@18.6+mine"];

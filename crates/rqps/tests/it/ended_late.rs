@@ -6,8 +6,8 @@ use rqps_store::{RunRef, Store};
 
 use crate::bench::Bench;
 
-/// Two systems in turns until the ratio is known within a half, which is after the fewest blocks that a
-/// ratio takes.
+/// Two interleaved systems until the ratio is known within a half, which is after the fewest blocks
+/// that a ratio takes.
 const PRECISE: &str = "[[system]]\ndbms = 'null'\n[[system]]\ndbms = 'null'\nlabel = 'again'\n\
                        [[suite]]\nrows = 1000\nclients = [1]\nsteps = ['point-query']\n\
                        [suite.seconds]\nread = 0.1\nwarm_up = 0.01\nfixed_at_most = 0.01\n\
@@ -27,10 +27,10 @@ fn reopen(bench: &Bench, run: &Run, step: &str, system_idx: usize) -> usize {
     step_idx
 }
 
-fn goes_on(bench: &Bench) -> Run {
+fn resumed(bench: &Bench) -> Run {
     let said = bench.run(&["run", "plan.toml", "--no-html"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
-    assert!(said.stderr.contains(" goes on: "), "{}", said.stderr);
+    assert!(said.stderr.contains(" resumes: "), "{}", said.stderr);
     stored(bench)
 }
 
@@ -44,7 +44,7 @@ fn a_system_whose_partner_has_ended_the_step_is_not_measured_alone() {
         assert_eq!(said.code(), 0, "{}", said.stderr);
         let before = stored(&bench);
         let step_idx = reopen(&bench, &before, "point-query", system_idx);
-        let after = goes_on(&bench);
+        let after = resumed(&bench);
         let slices = |run: &Run| run.steps[step_idx].systems[system_idx].slices.clone();
         let n_blocks = slices(&before).len();
         // Fewer than twelve only where a host held them up until 4 s were over, but for half a block.
@@ -79,7 +79,7 @@ fn a_system_that_was_out_has_all_blocks_of_the_step_that_was_under_way() {
         store.remove_run(&RunRef::Latest).unwrap();
         store.create_run(&run).unwrap();
         drop(store);
-        let after = goes_on(&bench);
+        let after = resumed(&bench);
         let [first, late] = &after.steps[step_idx].systems[..] else { panic!("{after:?}") };
         assert_eq!([&first.outcome, &late.outcome], [&StepOutcome::Done; 2]);
         let before = &run.steps[step_idx].systems[0].slices;
@@ -91,7 +91,7 @@ fn a_system_that_was_out_has_all_blocks_of_the_step_that_was_under_way() {
 }
 
 #[test]
-fn tables_that_were_filled_anew_are_not_checked_for_what_a_step_did() {
+fn tables_that_were_filled_again_are_not_checked_for_what_a_step_did() {
     for mode in ["sequential", "interleaved"] {
         let bench = Bench::new();
         let plan = format!(
@@ -104,7 +104,7 @@ fn tables_that_were_filled_anew_are_not_checked_for_what_a_step_did() {
         assert_eq!(said.code(), 0, "{}", said.stderr);
         let before = stored(&bench);
         let step_idx = reopen(&bench, &before, "l.i2", 0);
-        let after = goes_on(&bench);
+        let after = resumed(&bench);
         let state = &after.steps[step_idx].systems[0];
         assert_eq!(state.slices, before.steps[step_idx].systems[0].slices);
         assert_eq!(state.outcome, StepOutcome::Done);

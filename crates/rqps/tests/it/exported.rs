@@ -74,7 +74,7 @@ fn record(run: &mut Run) {
     }
 }
 
-/// A run in turns on two starts of the servers, with all that blocks have but response times.
+/// An interleaved run on two starts of the servers, with all that blocks have but response times.
 fn interleaved() -> Run {
     let mut run = run(1, &["17.4", "18.0"], &[("point-query", &[19_000, 20_000])]);
     run.schedule = Schedule::interleaved(20, 6);
@@ -179,9 +179,9 @@ fn cut(report: &mut Value) {
     }
 }
 
-/// A small archive of a run in turns says all that the run says, but for what docs/export.md names.
+/// A small archive of an interleaved run says all that the run says, but for what docs/export.md names.
 #[test]
-fn a_small_archive_of_a_run_in_turns() {
+fn a_small_archive_of_an_interleaved_run() {
     let bench = Bench::new();
     store(&bench, &interleaved());
     bench.output(&["runs", "export", "--small", "-o", "small.tar.zst"]);

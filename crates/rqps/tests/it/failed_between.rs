@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::bench::{Bench, DEADLINE, Running, for_each_server, pause, processes};
 use crate::failed_servers::{
-    failed, plan, server_of, short_plan, socket_of, started_anew, warnings,
+    failed, plan, server_of, short_plan, socket_of, started_again, warnings,
 };
 use crate::fake::{for_each_family, write_plan};
 
@@ -27,7 +27,7 @@ fn connected(bench: &Bench, running: &Running, id: &str, dbms: Dbms) -> Box<dyn 
         user: "rqps".to_owned(),
         password: Password(marker["password"].as_str().unwrap().to_owned()),
         database: "rqps".to_owned(),
-        schema: None,
+        on_login: None,
         startup: rqps_client::Startup::default(),
         connect_timeout: Duration::from_secs(10),
     };
@@ -65,7 +65,7 @@ fn a_server_that_ends_idle_connections_costs_nothing() {
 
 #[test]
 #[ignore = "make test-all: real servers"]
-fn a_connection_for_questions_that_is_gone_is_opened_anew() {
+fn a_connection_for_questions_that_is_gone_is_opened_again() {
     for_each_server(|name, version| {
         let dbms = if name == "postgres" { Dbms::Postgres } else { Dbms::Mysql };
         let bench = Bench::new();
@@ -119,7 +119,7 @@ fn a_step_that_is_measured_is_done_when_its_server_dies_as_it_settles() {
         let state = &step["systems"][0];
         assert_eq!(state["slices"].as_array().unwrap().len(), 2);
         assert!(state["sizes"]["database_bytes"].is_null(), "{}", state["sizes"]);
-        assert!(started_anew(&run, 0).contains(&"point-query".to_owned()), "{run}");
+        assert!(started_again(&run, 0).contains(&"point-query".to_owned()), "{run}");
         bench.output(&["runs", "verify"]);
         bench.assert_tidy(run["id"].as_str().unwrap());
     });

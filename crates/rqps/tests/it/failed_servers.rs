@@ -1,4 +1,4 @@
-//! Servers that die or hang in the middle of a run: it costs their step, and the run goes on.
+//! Servers that die or hang in the middle of a run: it costs their step, and the run continues.
 
 use std::fs;
 use std::path::PathBuf;
@@ -80,8 +80,8 @@ pub(crate) fn warnings(run: &Value) -> Vec<(Option<u64>, String)> {
         .collect()
 }
 
-/// The steps of a system that say that its server was started anew before.
-pub(crate) fn started_anew(run: &Value, system: usize) -> Vec<String> {
+/// The steps of a system whose warnings say that its server was started again before.
+pub(crate) fn started_again(run: &Value, system: usize) -> Vec<String> {
     let says = |state: &Value| {
         let marks = |slice: &Value| slice["warnings"].as_array().unwrap().clone();
         let slices = state["slices"].as_array().unwrap().iter();
@@ -140,8 +140,8 @@ fn check_death(bench: &Bench, said: &Said, mode: &str) {
     let words = "died (it was killed by signal 9 (SIGKILL))\nthe end of its log:\n";
     assert!(reason.contains(words) && reason.lines().count() > 3, "{step}: {reason}");
     // What comes after says so; the other system has nothing to say.
-    assert!(!started_anew(&run, 0).is_empty(), "{mode}");
-    assert!(started_anew(&run, 1).is_empty(), "{mode}");
+    assert!(!started_again(&run, 0).is_empty(), "{mode}");
+    assert!(started_again(&run, 1).is_empty(), "{mode}");
     let [incident] = &warnings(&run)[..] else { panic!("{}", run["warnings"]) };
     assert!(incident.0 == Some(0) && incident.1.contains("SIGKILL"), "{incident:?}");
     let report = bench.output(&["report"]);
@@ -242,7 +242,7 @@ fn plan_with_own(bench: &Bench) -> (Vec<rqps_fake_server::Tree>, PathBuf) {
 }
 
 #[test]
-fn a_server_that_does_not_start_at_first_is_left_out_and_measured_alone_later() {
+fn a_server_that_does_not_start_at_first_is_excluded_and_measured_alone_later() {
     let bench = Bench::that_makes_data();
     let (_trees, programs) = plan_with_own(&bench);
     let (initdb, away) = (programs.join("initdb"), programs.join("initdb.away"));
@@ -265,7 +265,7 @@ fn a_server_that_does_not_start_at_first_is_left_out_and_measured_alone_later() 
         assert_eq!(found, ["done", "pending", "done"], "{}", run["steps"][step]);
     }
     bench.assert_tidy(&id);
-    // There is nobody left to take turns with.
+    // No system remains to interleave with.
     fs::rename(&away, &initdb).unwrap();
     let said = bench.run(&["run", "plan.toml", "--no-html"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
@@ -282,7 +282,7 @@ fn a_server_that_does_not_start_at_first_is_left_out_and_measured_alone_later() 
 }
 
 #[test]
-fn a_server_that_does_not_start_again_is_left_out_and_the_others_are_measured() {
+fn a_server_that_does_not_start_again_is_excluded_and_the_others_are_measured() {
     let bench = Bench::that_makes_data();
     let (_trees, programs) = plan_with_own(&bench);
     let text = fs::read_to_string(bench.path("plan.toml")).unwrap();
@@ -361,6 +361,6 @@ fn check_refusal(bench: &Bench, said: &Said) {
     let [(step, 0, reason)] = &failed(&run)[..] else { panic!("{run}") };
     assert!(reason.contains("runs and lets no client in ("), "{step}: {reason}");
     assert!(reason.contains("No such file"), "{step}: {reason}");
-    assert!(!started_anew(&run, 0).is_empty(), "{run}");
+    assert!(!started_again(&run, 0).is_empty(), "{run}");
     bench.assert_tidy(run["id"].as_str().unwrap());
 }

@@ -99,7 +99,7 @@ fn a_connection_that_a_server_ends_costs_its_step() {
         assert_eq!(run["status"], "finished");
         let [(step, 0, reason)] = &failed(&run)[..] else { panic!("{run}") };
         assert!(step == "update-index" && reason.contains("connection lost"), "{step}: {reason}");
-        // The server is there, and nothing of it is started anew.
+        // The server is there, and nothing of it is started again.
         assert!(warnings(&run).is_empty(), "{}", run["warnings"]);
         assert_eq!(trees[0].n_starts(), 1);
     });

@@ -71,7 +71,7 @@ fn what_was_measured_survives_a_full_disk() {
     let store = bench.path("rqps-results/rqps.db");
     let words = format!(
         "the disk that holds {} is full; nothing that was stored is lost: free some space and run \
-         the same command again to go on",
+         the same command again to resume",
         store.display()
     );
     assert!(last.starts_with("rqps: error: ") && last.ends_with(&words), "{}", said.stderr);
@@ -112,7 +112,7 @@ fn a_full_disk_leaves_no_system_out() {
     small.fill();
     let said = running.finish();
     assert_eq!(said.code(), 2, "{}", said.stderr);
-    assert!(!said.stderr.contains("left out"), "{}", said.stderr);
+    assert!(!said.stderr.contains("excluded"), "{}", said.stderr);
     assert!(said.stderr.contains("nothing that was stored is lost"), "{}", said.stderr);
     small.free();
     let said = bench.run(&["run", "plan.toml", "--no-html"]);
@@ -161,7 +161,7 @@ fn a_full_disk_of_a_server_costs_its_step_and_the_run_goes_on() {
     let id = running.run_id();
     // After the scan that warms caches comes the step that writes.
     running.await_line("rows/s");
-    // What fills the disk goes with the data: the server is started anew a moment after it has failed.
+    // What fills the disk goes with the data: the server is started again a moment after it has failed.
     fill(&bench.path(&format!("rqps-results/data/{id}-0")));
     running.await_line("its server failed (1 of at most 3 times) and is started again: ");
     let said = running.finish();

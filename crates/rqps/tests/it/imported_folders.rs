@@ -126,7 +126,7 @@ fn zero_is_a_value() {
     }
 }
 
-/// One folder that a job writes anew each night, with figures that come again by chance.
+/// One folder that a job rewrites each night, with values that repeat by chance.
 #[test]
 fn nights_of_one_folder_are_measurements_of_their_own() {
     let bench = Bench::new();
@@ -203,7 +203,7 @@ fn figures_have_the_digits_of_their_files() {
     assert!(text.contains("5.25") && !text.contains("86.0"), "{text}");
 }
 
-/// Five groups of one folder with the same figures are one measurement each.
+/// Five groups of one folder with the same QPS are one measurement each.
 #[test]
 fn copies_are_no_evidence() {
     let bench = Bench::new();
@@ -247,7 +247,7 @@ fn shared_systems_of_two_groups_are_one_point() {
     add_table(&bench, "in/qps.abs.a.tsv", &labels, &row(&["1000", "990"]));
     let labels = strings(&["x.my8044_a", "x.my9400_a"]);
     add_table(&bench, "in/qps.abs.b.tsv", &labels, &row(&["990", "980"]));
-    // Another figure of the same system is another measurement.
+    // Another QPS of the same system is another measurement.
     let labels = strings(&["x.my8043_a", "x.my9500_a"]);
     add_table(&bench, "in/qps.abs.c.tsv", &labels, &row(&["1001", "970"]));
     bench.output(&["import", "mytools", "in", "--clients", "1", "--host", "h"]);
@@ -291,7 +291,7 @@ fn what_is_not_taken_is_named_and_nothing_at_all_is_an_error() {
     assert_eq!(bench.run(&["import", "sysbench", "my8044:x=bad.log"]).code(), 2);
 }
 
-/// Marks of a log stand at its figure.
+/// Warnings of a log stand at its QPS.
 #[test]
 fn a_log_with_dead_threads_has_a_footnote() {
     let bench = Bench::new();

@@ -72,7 +72,7 @@ fn flows_in_json() {
     let held = ["seconds", "seconds_held", "longest_gap_s"].map(|key| sla[key].as_u64());
     assert_eq!(held, [Some(12), Some(11), Some(1)]);
     assert_eq!(flow("delete")["operations"], 2400);
-    // The client's single insert is none of the figure.
+    // The client's single insert is not in the rate.
     assert_eq!(cell("l.x", 0)["response_times"], Value::Null);
     assert_eq!(cell("l.i0", 1)["insert"]["flows"][0]["seconds"][0].as_array().unwrap().len(), 12);
 }

@@ -30,7 +30,7 @@ fn is_any_stopped(bench: &Bench, id: &str) -> bool {
     })
 }
 
-/// Starts the run, or goes on with it, and waits until a thread is stopped.
+/// Starts or resumes the run, and waits until a thread is stopped.
 fn slowed(bench: &Bench) -> (Running, String) {
     let mut running = bench.spawn(&["run", "plan.toml"]);
     let id = running.run_id();
@@ -59,7 +59,7 @@ fn whatever_ends_a_slowed_run_nothing_stays_stopped() {
         running.signal(Signal::SIGKILL);
         assert_eq!(running.finish().code(), 128 + 9);
         bench.await_no_process(&id);
-        // And then it goes on to its end, and says what was done to it.
+        // And then it is resumed to its end, and says what was done to it.
         let said = bench.run(&["run", "plan.toml"]);
         assert_eq!(said.code(), 0, "{}", said.stderr);
         assert_complete(&bench.latest(), 2);

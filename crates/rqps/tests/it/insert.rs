@@ -24,7 +24,7 @@ fn stored(bench: &Bench) -> Run {
     store.select_run(&RunRef::Latest).unwrap()
 }
 
-/// Every step has its figure, its streams, and checks that passed.
+/// Every step has its rate, its streams, and checks that passed.
 fn assert_sound(run: &Run, holds: bool) {
     for step in &run.steps {
         let (name, state) = (&step.info.name, &step.systems[0]);
@@ -162,9 +162,9 @@ fn await_measured(bench: &Bench, id: &str, idx: usize) {
     }
 }
 
-/// Waits until a system's next turn is `ms` old: its server was stopped, and has run for as long. It also
+/// Waits until a system's next slice is `ms` old: its server was stopped, and has run for as long. It also
 /// goes on for moments in which it is not measured. At once when it is gone.
-fn await_turn(pid: i32, ms: u64) {
+fn await_slice(pid: i32, ms: u64) {
     let mut ran_since = None;
     while let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) {
         if stat.rsplit(')').next().unwrap().trim_start().starts_with('T') {
@@ -183,7 +183,7 @@ fn pause(ms: u64) {
 }
 
 /// Runs a plan, and stops the server of its only real system for a second in the middle of qr1000. Where
-/// systems take turns, in the middle of three of its own.
+/// systems are interleaved, in the middle of three of its own.
 fn stalled(text: &str) -> Run {
     let bench = Bench::new();
     bench.write("plan.toml", text);
@@ -195,7 +195,7 @@ fn stalled(text: &str) -> Run {
     await_measured(&bench, &id, 2);
     for _ in 0..if is_interleaved { 3 } else { 1 } {
         if is_interleaved {
-            await_turn(server, 300);
+            await_slice(server, 300);
         }
         let all = rqps_server::process::tree(server);
         // One may have ended meanwhile.
@@ -238,7 +238,7 @@ fn assert_stall_is_seen(run: &Run, planned: f64, stalled_share: f64) {
     assert_eq!(inserts.iter().map(|s| s.n_events).sum::<u64>() + missed, due);
     let n_delays: u64 = inserts.iter().map(|s| histogram(&s.delays).len()).sum();
     assert_eq!(n_delays, due, "delays of starts");
-    // What a stall adds to the last turn is after the last start that was due.
+    // What a stall adds to the last slice is after the last start that was due.
     assert!(due as f64 >= 98.0 * planned, "{due} were due in {planned} s");
 }
 
@@ -259,12 +259,12 @@ fn a_stall_of_the_server_is_seen_by_every_insert_that_it_delayed() {
 
 #[test]
 #[ignore = "make test-all: real servers"]
-fn a_stall_in_a_turn_is_seen_as_well() {
+fn a_stall_in_a_slice_is_seen_as_well() {
     for_each_server(|dbms, version| {
         let systems = format!("dbms = '{dbms}'\nversion = '{version}'\n[[system]]\ndbms = 'null'");
         let text = plan(&systems, STALLED).replace("[2]", "[1]");
-        let text = text.replace("'insert'\n[[system]]", "'stall-in-turn'\n[[system]]");
-        // Eight turns of a second, as many of the null client between them; one of them stalls at least.
+        let text = text.replace("'insert'\n[[system]]", "'stall-in-slice'\n[[system]]");
+        // Eight slices of a second, as many of the null client between them; one of them stalls at least.
         let text = text.replace("'sequential'\nslices = 1", "'interleaved'\nslices = 8");
         assert_stall_is_seen(&stalled(&text), 8.0, 1.0 / 9.0);
     });

@@ -14,9 +14,9 @@ use crate::bench::{
 use crate::fake::{for_each_family, write_plan};
 use crate::null_client::assert_follows_schema;
 
-/// Three systems in turns; each step is measured for 160 ms on each.
+/// Three systems interleaved; each step is measured for 160 ms on each.
 const NULL: &str = r#"
-name = "turns"
+name = "interleaved"
 base = "null"
 [[system]]
 dbms = "null"
@@ -38,7 +38,7 @@ seed = 7
 "#;
 
 #[test]
-fn systems_take_turns() {
+fn systems_are_interleaved() {
     let bench = Bench::new();
     bench.write("plan.toml", NULL);
     let said = bench.run(&["run", "plan.toml"]);
@@ -59,7 +59,7 @@ fn systems_take_turns() {
                 let ns = block["duration_ns"].as_u64().unwrap();
                 let n = block["n_operations"].as_u64().unwrap();
                 assert!(ns >= 20_000_000 && n > 0, "{name}: {n} in {ns} ns");
-                // Time and CPU of the turns alone: what lies between them is left out.
+                // Time and CPU of the slices alone: what lies between them is excluded.
                 let wall_ns = block["usage"]["wall_ns"].as_u64().unwrap();
                 assert!(wall_ns >= ns, "{name}: {ns} in {wall_ns} ns");
                 let windows = block["windows"]["counts"].as_array().unwrap();
@@ -81,7 +81,7 @@ fn systems_take_turns() {
 }
 
 #[test]
-fn an_interrupted_run_in_turns_goes_on_where_it_was() {
+fn an_interrupted_run_resumes_where_it_was() {
     let bench = Bench::new();
     bench.write("plan.toml", &NULL.replace("0.08", "0.12"));
     let mut running = bench.spawn(&["run", "plan.toml"]);
@@ -93,7 +93,7 @@ fn an_interrupted_run_in_turns_goes_on_where_it_was() {
     let before = stored(&bench.latest());
     let said = bench.run(&["run", "plan.toml", "--no-html"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
-    assert!(said.stderr.contains(&format!("run {id} goes on: ")), "{}", said.stderr);
+    assert!(said.stderr.contains(&format!("run {id} resumes: ")), "{}", said.stderr);
     let run = bench.latest();
     assert_complete(&run, 8);
     let after = stored(&run);
@@ -102,7 +102,7 @@ fn an_interrupted_run_in_turns_goes_on_where_it_was() {
 }
 
 #[test]
-fn one_that_does_not_start_is_left_out_and_the_others_take_turns() {
+fn a_system_that_does_not_start_is_excluded_and_the_others_are_interleaved() {
     let gone = "dsn = 'mysql://nobody@127.0.0.1:1/x'\n";
     let plan = |idx: usize, n: usize| {
         let system = |at: usize| {
@@ -142,7 +142,7 @@ fn one_that_does_not_start_is_left_out_and_the_others_take_turns() {
         let said = bench.run(&["run", "plan.toml"]);
         assert_eq!(said.code(), 2, "{}", said.stderr);
         assert!(said.stderr.contains(words), "no {words:?} in {}", said.stderr);
-        assert!(!said.stderr.contains("left out"), "{}", said.stderr);
+        assert!(!said.stderr.contains("excluded"), "{}", said.stderr);
     }
 }
 
@@ -184,7 +184,7 @@ fn a_step_ends_when_it_is_precise() {
     assert!(n < 20 && (n >= 12 || spent_ns > Some(2_925_000_000)), "{n} blocks, {spent_ns:?} ns");
     assert_eq!((slices(read, 1).len(), slices(read, 2).len()), (n, n));
     assert_eq!(run["status"], "finished");
-    // It is done: the same command has nothing to go on with.
+    // It is done: the same command has nothing to resume.
     let mut running = bench.spawn(&["run", "plan.toml", "--steps", "point-query", "--no-html"]);
     running.run_id();
     running.signal(Signal::SIGINT);
@@ -265,7 +265,7 @@ fn cpus_of(pid: i32) -> Option<Vec<usize>> {
 fn split_gives_the_server_one_half_of_the_cpus() {
     let own = cpus_of(std::process::id().cast_signed()).unwrap();
     if own.len() < 2 {
-        eprintln!("left out: one CPU cannot be split");
+        eprintln!("skipped: one CPU cannot be split");
         return;
     }
     for_each_family(|dbms, version| {
@@ -306,7 +306,7 @@ pub(crate) fn plan(dbms: &str, version: &str) -> String {
         format!("[[system]]\nlabel = {label:?}\ndbms = {dbms:?}\nversion = {version:?}\n")
     };
     format!(
-        "name = 'turns'\n{}{}[[suite]]\nrows = 20_000\nclients = [2]\n\
+        "name = 'interleaved'\n{}{}[[suite]]\nrows = 20_000\nclients = [2]\n\
          steps = ['point-query', 'scan', 'update-index']\n\
          [suite.seconds]\nread = 1.2\nwrite = 1.2\nwarm_up = 0.1\nfixed_at_most = 0.2\n\
          [schedule]\nmode = 'interleaved'\nslices = 2\n",
@@ -375,8 +375,8 @@ pub(crate) fn until(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// Starts the run, or goes on with it, and waits for a turn of its next step.
-fn in_a_turn(bench: &Bench) -> (Running, String, i32) {
+/// Starts or resumes the run, and waits for a slice of its next step.
+fn in_a_slice(bench: &Bench) -> (Running, String, i32) {
     let mut running = bench.spawn(&["run", "plan.toml"]);
     let id = running.run_id();
     let pid = stopped(bench, &id);
@@ -406,14 +406,14 @@ fn whatever_ends_a_run_no_real_server_stays_stopped_or_running() {
 fn check_every_end(bench: &Bench) {
     // By the user, or by whoever stops services.
     for signal in [Signal::SIGINT, Signal::SIGTERM] {
-        let (running, id, _) = in_a_turn(bench);
+        let (running, id, _) = in_a_slice(bench);
         running.signal(signal);
         let said = running.finish();
         assert_eq!(said.code(), 130, "{}", said.stderr);
         bench.assert_left(&id);
     }
     // By a user who does not wait for a clean end.
-    let (running, id, _) = in_a_turn(bench);
+    let (running, id, _) = in_a_slice(bench);
     running.signal(Signal::SIGINT);
     // Two at once would be one.
     pause();
@@ -421,13 +421,13 @@ fn check_every_end(bench: &Bench) {
     assert_eq!(running.finish().code(), 130);
     bench.await_no_process(&id);
     // By the death of rqps, which leaves the data for the next attempt.
-    let (mut running, _, _) = in_a_turn(bench);
+    let (mut running, _, _) = in_a_slice(bench);
     running.await_line("queries/s");
     running.signal(Signal::SIGKILL);
     assert_eq!(running.finish().code(), 128 + 9);
     bench.await_no_process(&id);
     let before = stored(&bench.latest());
-    // And then it goes on to its end.
+    // And then it is resumed to its end.
     let said = bench.run(&["run", "plan.toml"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
     let run = bench.latest();
@@ -458,7 +458,7 @@ fn a_watchdog_that_is_killed_has_a_successor() {
     for_each_family(|dbms, version| {
         let bench = Bench::new();
         let _trees = write_plan(&bench, &short_plan(dbms, version));
-        let (running, id, _) = in_a_turn(&bench);
+        let (running, id, _) = in_a_slice(&bench);
         let first = watchdog_of(&running, None);
         // It may have ended with its step by now.
         let _ = kill(Pid::from_raw(first), Signal::SIGKILL);
@@ -476,7 +476,7 @@ fn a_run_that_is_suspended_stops_no_server_with_it() {
     for_each_family(|dbms, version| {
         let bench = Bench::new();
         let _trees = write_plan(&bench, &short_plan(dbms, version));
-        let (running, id, _) = in_a_turn(&bench);
+        let (running, id, _) = in_a_slice(&bench);
         running.signal(Signal::SIGTSTP);
         until("not suspended", || state(running.pid()).is_some_and(|(letter, _)| letter == 'T'));
         assert!(
@@ -505,7 +505,7 @@ fn the_watchdog_needs_nothing_of_its_surroundings() {
 }
 
 #[test]
-fn steps_that_are_shorter_than_a_turn_are_measured() {
+fn steps_that_are_shorter_than_a_slice_are_measured() {
     let bench = Bench::new();
     let plan = NULL.replace("0.08", "0.04").replace("\"20ms\"", "\"5s\"");
     bench.write("plan.toml", &plan.replace("slices = 2", "slices = 1"));
@@ -515,7 +515,7 @@ fn steps_that_are_shorter_than_a_turn_are_measured() {
 }
 
 /// Every block of every system did something and used CPU of its own server, and no more of it than
-/// the CPUs could give in its turns.
+/// the CPUs could give in its slices.
 fn assert_figures(run: &Value) {
     for step in run["steps"].as_array().unwrap() {
         for system in step["systems"].as_array().unwrap() {
@@ -526,7 +526,7 @@ fn assert_figures(run: &Value) {
                 let server = number(&block["usage"]["server"]["cpu_total_ns"]);
                 let wall = number(&block["usage"]["wall_ns"]);
                 let host = wall * number(&block["usage"]["host"]["n_cpus"]);
-                // Clocks of the scheduler and of the turns' ends differ by some milliseconds.
+                // Clocks of the scheduler and of the slices' ends differ by some milliseconds.
                 assert!(
                     server > 0 && server < host * 11 / 10 + 50_000_000,
                     "{name}: {server} of {host}"

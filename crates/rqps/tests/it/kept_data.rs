@@ -11,7 +11,7 @@ use nix::sys::signal::Signal;
 use crate::bench::{Bench, assert_complete, warned};
 use crate::fake::write_plan;
 
-const GOES_ON: &str = "goes on with the data that it had";
+const RESUMES: &str = "resumes with its data";
 
 fn plan(n: usize, mode: &str) -> String {
     let system =
@@ -55,10 +55,10 @@ fn who_looks_at_them_is_not_in_the_way() {
     looking.kill().unwrap();
     looking.wait().unwrap();
     assert_eq!(said.code(), 0, "{}", said.stderr);
-    assert!(said.stderr.contains(GOES_ON), "{}", said.stderr);
+    assert!(said.stderr.contains(RESUMES), "{}", said.stderr);
     let run = bench.latest();
     assert_complete(&run, 2);
-    assert_eq!(warned(&run, "resumed"), Vec::<String>::new(), "tables were filled anew");
+    assert_eq!(warned(&run, "resumed"), Vec::<String>::new(), "tables were filled again");
     assert!(is_there, "what only looked was ended");
     assert!(!dir.exists());
 }
@@ -81,10 +81,10 @@ fn who_is_in_the_way_costs_an_attempt_and_no_data() {
         drop(lock);
         let said = bench.run(&["run", "plan.toml", "--no-html"]);
         assert_eq!(said.code(), 0, "{mode}: {}", said.stderr);
-        assert_eq!(said.stderr.matches(GOES_ON).count(), n, "{mode}: {}", said.stderr);
+        assert_eq!(said.stderr.matches(RESUMES).count(), n, "{mode}: {}", said.stderr);
         let run = bench.latest();
         assert_eq!((run["id"].as_str(), &run["status"]), (Some(id.as_str()), &"finished".into()));
-        assert_eq!(warned(&run, "resumed"), Vec::<String>::new(), "tables were filled anew");
+        assert_eq!(warned(&run, "resumed"), Vec::<String>::new(), "tables were filled again");
         bench.assert_tidy(&id);
     }
 }

@@ -18,7 +18,7 @@ fn plan(system: &str) -> String {
     )
 }
 
-/// Starts the plan anew and kills it while it measures.
+/// Starts the plan again and kills it while it measures.
 fn killed(bench: &Bench) -> String {
     let mut running = bench.spawn(&["run", "plan.toml", "--new"]);
     let id = running.run_id();
@@ -107,7 +107,7 @@ fn the_next_run_removes_what_killed_ones_left_and_says_so() {
 }
 
 #[test]
-fn a_run_that_can_go_on_keeps_its_data() {
+fn a_run_that_can_be_resumed_keeps_its_data() {
     let bench = Bench::new();
     let _trees = write_plan(&bench, &plan("dbms = 'postgres'\nversion = '11.22'"));
     bench.write("other.toml", &plan("dbms = \"null\""));
@@ -117,13 +117,13 @@ fn a_run_that_can_go_on_keeps_its_data() {
     let said = bench.run(&other);
     assert_eq!(said.code(), 0, "{}", said.stderr);
     let words = format!(
-        "run {id} has not finished and keeps its data in {}; its command goes on with them, `rqps runs rm \
+        "run {id} has not finished and keeps its data in {}; its command resumes it, `rqps runs rm \
          {id}` removes both",
         dir.display()
     );
     assert!(said.stderr.contains(&words), "{}", said.stderr);
     assert!(dir.join("data/base").exists());
-    // A new run of the same plan is the one that goes on.
+    // A new run of the same plan is the one that is resumed.
     let said = bench.run(&["run", "plan.toml", "--new", "--no-html"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
     let words = format!("removed {}, which run {id} left when it was killed", dir.display());
@@ -176,7 +176,7 @@ fn the_data_of_a_real_server_go_with_their_killed_run() {
 
 /// As left by a server that was stopping when rqps was killed: it has nothing more to do.
 #[test]
-fn data_of_a_system_that_has_finished_go_when_its_run_goes_on() {
+fn data_of_a_system_that_has_finished_go_when_its_run_resumes() {
     let bench = Bench::new();
     let both = "label = 'a'\ndbms = 'null'\n[[system]]\nlabel = 'b'\ndbms = 'null'";
     bench.write("plan.toml", &format!("{}mode = 'sequential'\n", plan(both)));

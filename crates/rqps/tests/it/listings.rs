@@ -172,12 +172,12 @@ fn help_of_commands() {
               --placement <PLACEMENT>  Where client and server threads run: auto, free, split or paired
               --seed <N>               Seed of all randomness [default: drawn, and recorded]
               --audit <RULE>           Refuse systems that differ severely: strict [default: warn]
-              --new                    Start anew, even where an unfinished run of the same plan could be
-                                       resumed
+              --new                    Start a new run, even where an unfinished run of the same plan could
+                                       be resumed
               --allow-settings         Let settling change settings of servers given by their address; they
                                        are restored after it
               --stop-after <TIME>      Stop after this long, such as 36h, as an interrupt would; the same
-                                       command goes on
+                                       command resumes the run
               --no-html                Write no HTML report at the end
               --bound <PERCENT>        Difference that matters in the report at the end, such as 5%
                                        [default: 5%]

@@ -124,12 +124,12 @@ fn interrupted(bench: &Bench) -> String {
     let said = running.finish();
     assert_eq!(said.code(), 130, "{}", said.stderr);
     let last = said.stderr.lines().last().unwrap();
-    assert_eq!(last, "rqps: interrupted; run the same command again to go on");
+    assert_eq!(last, "rqps: interrupted; run the same command again to resume");
     id
 }
 
 #[test]
-fn an_interrupted_run_goes_on_where_it_was() {
+fn an_interrupted_run_resumes_where_it_was() {
     let bench = Bench::new();
     bench.write("plan.toml", LONGER);
     let id = interrupted(&bench);
@@ -144,13 +144,13 @@ fn an_interrupted_run_goes_on_where_it_was() {
     assert!(bench.output(&["report"]).contains("interrupted"));
     let said = bench.run(&["run", "plan.toml"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
-    assert!(said.stderr.contains(&format!("run {id} goes on: ")), "{}", said.stderr);
-    assert!(said.stderr.contains("tables are filled anew before the run goes on"));
+    assert!(said.stderr.contains(&format!("run {id} resumes: ")), "{}", said.stderr);
+    assert!(said.stderr.contains("tables are filled again before the run resumes"));
     let after = bench.latest();
     assert_eq!(after["id"], before["id"]);
     assert_eq!(after["n_resumed"], 1);
     assert_complete(&after, 2);
-    // Every step from there on was measured on tables filled anew, and says so.
+    // Every step from there on was measured on tables filled again, and says so.
     assert_eq!(warned(&after, "resumed").len(), pending(&before));
     // What was measured before is as it was.
     for (old, new) in
@@ -203,7 +203,7 @@ fn one_run_is_measured_by_one_process() {
 }
 
 #[test]
-fn one_of_several_systems_that_cannot_be_measured_is_left_out() {
+fn one_of_several_systems_that_cannot_be_measured_is_excluded() {
     let bench = Bench::new();
     let system = |label: &str, what: &str| format!("[[system]]\nlabel = '{label}'\n{what}\n");
     let (null, gone) = ("dbms = 'null'", "dsn = 'mysql://nobody@127.0.0.1:1/x'");
@@ -231,11 +231,11 @@ fn one_of_several_systems_that_cannot_be_measured_is_left_out() {
     bench.write("plan.toml", &plan([("a", gone), ("b", null), ("c", null)]));
     let said = bench.run(&["run", "plan.toml"]);
     assert_eq!(said.code(), 2);
-    assert!(!said.stderr.contains("left out"), "{}", said.stderr);
+    assert!(!said.stderr.contains("excluded"), "{}", said.stderr);
 }
 
 #[test]
-fn a_run_stops_when_its_time_is_over_and_goes_on() {
+fn a_run_stops_when_its_time_is_over_and_resumes() {
     let bench = Bench::new();
     bench.write("plan.toml", LONGER);
     // Of four seconds at least.

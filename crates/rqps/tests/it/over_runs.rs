@@ -59,7 +59,7 @@ fn a_history_leaves_out_what_cannot_be_read() {
     store(&bench, &broken);
     let said = bench.run(&["history", "--by", "time"]);
     assert_eq!((said.code(), &said.stdout), (0, &whole), "{}", said.stderr);
-    let words = "left out of the history: cannot read run 20261104-080000-nightly in ";
+    let words = "excluded from the history: cannot read run 20261104-080000-nightly in ";
     assert!(said.stderr.contains(words), "{}", said.stderr);
     assert!(said.stderr.contains("`rqps runs rm 20261104-080000-nightly` removes it"));
     let said = bench.run(&["history", "20261101", "20261104"]);

@@ -29,7 +29,7 @@ fn a_panic_leaves_nothing_stopped_or_running() {
         let id = RefCell::new(String::new());
         let mut listen = |event: Event<'_>| match event {
             Event::RunStarted { run, .. } => run.clone_into(&mut id.borrow_mut()),
-            Event::InTurns { block: 1.., .. } => {
+            Event::Interleaved { block: 1.., .. } => {
                 let all = servers(&bench, &id.borrow());
                 let n_stopped = all.iter().filter(|(_, is_stopped)| *is_stopped).count();
                 // One that waits for storage stands still a moment later: the next look will do.
@@ -50,7 +50,7 @@ fn a_panic_leaves_nothing_stopped_or_running() {
             watchdogs.into_iter().all(|pid| parent(pid) != Some(me))
         });
         let before = stored(&bench.latest());
-        // The command itself goes on with it.
+        // The command itself resumes it.
         let said = bench.run(&["run", "plan.toml"]);
         assert_eq!(said.code(), 0, "{}", said.stderr);
         let run = bench.latest();
@@ -76,7 +76,7 @@ fn carry_out(bench: &Bench, text: &str, listen: &mut Listener<'_>) -> anyhow::Re
         stopped_by: Arc::default(),
         command_line: ["rqps", "run", "plan.toml"].map(str::to_owned).to_vec(),
         rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
-        anew: false,
+        new_run: false,
         allow_settings: false,
         suspension: Suspension::default(),
         variables: |_| None,

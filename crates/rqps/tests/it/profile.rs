@@ -29,7 +29,8 @@ fn shape(run: &Value) -> Vec<(String, bool)> {
         .collect()
 }
 
-/// Turns of 20 ms make eight blocks of so short a step; fewer where the host was so busy that an event outlasted them.
+/// Slices of 20 ms make eight blocks of so short a step; fewer where the host was so busy that an
+/// event outlasted them.
 fn assert_blocks(run: &Value) {
     assert_eq!(run["status"], "finished");
     for step in run["steps"].as_array().unwrap() {

@@ -85,7 +85,7 @@ fn a_rate_that_can_be_held_is_stored_and_shown() {
 
 #[test]
 #[ignore = "make test-all: takes long"]
-fn a_low_rate_is_held_in_turns() {
+fn a_low_rate_is_held_over_slices() {
     let bench = Bench::new();
     let two = "dbms = \"null\"\n[[system]]\ndbms = \"null\"\nlabel = \"again\"";
     let plan = PACED.replace("SYSTEM", two).replace("rate = 100", "rate = 15");
@@ -104,7 +104,7 @@ fn a_low_rate_is_held_in_turns() {
             let due: u64 = blocks.iter().map(|b| number(&b["lateness"]["n_due"])).sum();
             let ns: u64 = blocks.iter().map(|b| number(&b["duration_ns"])).sum();
             let wanted = 15.0 * ns as f64 / 1e9;
-            // Two seconds of turns of 100 ms, each of which would have two starts on a clock of its own.
+            // Two seconds of slices of 100 ms, each of which would have two starts on a clock of its own.
             assert!((due as f64 - wanted).abs() <= 3.0, "{due} starts where {wanted} are due");
         }
     }

@@ -19,7 +19,7 @@ fn an_option_that_the_server_does_not_know() {
         let error = said.stderr.lines().last().unwrap();
         assert!(error.contains("option \"max_connectoins\" is not known to"), "{}", said.stderr);
         assert!(error.contains("remove it, or check its name"), "{}", said.stderr);
-        // There is nothing to keep and nothing to go on with.
+        // There is nothing to keep and nothing to resume with.
         assert_eq!(bench.json(&["runs", "list", "--json"]), serde_json::json!([]));
         bench.assert_tidy(&bench.dir().display().to_string());
     });

@@ -14,7 +14,7 @@ use nix::sys::signal::Signal;
 use crate::bench::{Bench, DEADLINE, pause};
 use crate::browser::Served;
 
-/// Two servers in turns, for `seconds` a step.
+/// Two interleaved servers, for `seconds` a step.
 fn plan(name: &str, steps: &str, seconds: u32) -> String {
     format!(
         "name = {name:?}\n[[system]]\ndbms = 'mariadb'\nversion = '10.2.11'\n\

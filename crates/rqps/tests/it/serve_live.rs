@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::bench::{Bench, Running};
 use crate::browser::Served;
 
-/// Two systems in turns on the null client, a few seconds a step.
+/// Two interleaved systems on the null client, a few seconds a step.
 const NULL: &str = r#"
 name = "followed"
 [[system]]
@@ -146,7 +146,7 @@ fn a_run_that_was_killed_is_over() {
 
 #[test]
 #[ignore = "make test-all: real servers"]
-fn two_servers_in_turns() {
+fn two_interleaved_servers() {
     let bench = Bench::new();
     let served = Served::start(&bench, &[]);
     let plan = r#"

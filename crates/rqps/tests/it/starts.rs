@@ -56,8 +56,8 @@ fn order(step: &Value) -> Vec<usize> {
     starts.into_iter().map(|(_, idx)| idx).collect()
 }
 
-/// Two starts in turns; each step is long enough to be met.
-const IN_TURNS: &str = "
+/// Two starts of interleaved systems; each step is long enough to be met.
+const INTERLEAVED: &str = "
     [[system]]
     dbms = 'null'
     [[system]]
@@ -76,9 +76,9 @@ const IN_TURNS: &str = "
 ";
 
 #[test]
-fn a_run_in_turns_killed_on_its_second_start_goes_on_there() {
+fn an_interleaved_run_killed_on_its_second_start_resumes_there() {
     let bench = Bench::new();
-    bench.write("plan.toml", IN_TURNS);
+    bench.write("plan.toml", INTERLEAVED);
     let mut running = bench.spawn(&["run", "plan.toml"]);
     let id = running.run_id();
     running.await_line("start 2 of 2 of the servers");
@@ -88,7 +88,7 @@ fn a_run_in_turns_killed_on_its_second_start_goes_on_there() {
     let before = bench.latest();
     let said = bench.run(&["run", "plan.toml", "--no-html"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
-    assert!(said.stderr.contains(&format!("run {id} goes on: ")), "{}", said.stderr);
+    assert!(said.stderr.contains(&format!("run {id} resumes: ")), "{}", said.stderr);
     // The first start is over: its servers are not started once more.
     assert!(!said.stderr.contains("start 1 of 2"), "{}", said.stderr);
     let run = bench.latest();
@@ -106,9 +106,12 @@ fn a_run_in_turns_killed_on_its_second_start_goes_on_there() {
             let is_marked = |slice: &Value| {
                 slice["warnings"].as_array().unwrap().iter().any(|mark| mark["kind"] == "resumed")
             };
-            // Tables of the second start were filled anew; those of the first had nothing to go on with.
-            let goes_on = new["start"] == 1 && there.len() < now.len();
-            assert!(now[there.len()..].iter().all(|slice| is_marked(slice) == goes_on), "{name}");
+            // Tables of the second start were filled again; those of the first had nothing to resume with.
+            let is_resumed = new["start"] == 1 && there.len() < now.len();
+            assert!(
+                now[there.len()..].iter().all(|slice| is_marked(slice) == is_resumed),
+                "{name}"
+            );
         }
     }
     assert!(!warned(&run, "resumed").is_empty());

@@ -9,7 +9,7 @@ use crate::failed_servers::{SECOND_STEP, failed, plan, server_of, short_plan};
 use crate::fake::{for_each_family, write_plan};
 
 #[test]
-fn a_server_that_somebody_stops_is_ended_and_started_anew() {
+fn a_server_that_somebody_stops_is_ended_and_started_again() {
     for_each_family(|dbms, version| {
         let bench = Bench::impatient();
         let mut trees = write_plan(&bench, &short_plan(&[("a", dbms, version)], "sequential"));
@@ -21,7 +21,7 @@ fn a_server_that_somebody_stops_is_ended_and_started_anew() {
 
 #[test]
 #[ignore = "make test-all: real servers"]
-fn a_real_server_that_somebody_stops_is_ended_and_started_anew() {
+fn a_real_server_that_somebody_stops_is_ended_and_started_again() {
     let bench = Bench::new();
     bench.write("plan.toml", &plan(&[("a", "postgres", "11.22")], "sequential"));
     let mut running = bench.spawn(&["run", "plan.toml"]);

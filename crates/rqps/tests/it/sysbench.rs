@@ -48,7 +48,7 @@ fn bench() -> Bench {
     bench
 }
 
-/// A command and what it printed, times and the version of rqps left out.
+/// A command and what it printed, without times and the version of rqps.
 fn said(bench: &Bench, args: &str) -> String {
     let words: Vec<&str> = std::iter::once("sysbench").chain(args.split_whitespace()).collect();
     let said = bench.run(&words);

@@ -135,7 +135,7 @@ end
 
 #[test]
 #[ignore = "make test-all: real servers"]
-fn a_lost_connection_is_made_anew_where_its_error_is_ignored() {
+fn a_lost_connection_is_made_again_where_its_error_is_ignored() {
     for_each_server(|dbms, version| {
         if dbms == "postgres" {
             return;

@@ -75,7 +75,7 @@ impl Server {
             password: Password("pw".to_owned()),
             server_public_key: None,
             database: "sbtest".to_owned(),
-            schema: None,
+            on_login: None,
             startup: rqps_client::Startup::default(),
             connect_timeout: std::time::Duration::from_secs(60),
         };
@@ -121,7 +121,7 @@ impl Server {
         self.admin.query(sql).unwrap().scalar().unwrap().parse().unwrap()
     }
 
-    /// Columns and rows of a table, the content of columns left out.
+    /// Columns and rows of a table, without the content of columns.
     pub(crate) fn shape(&mut self, table: &str) -> String {
         let columns = format!(
             "SELECT column_name, data_type, character_maximum_length, is_nullable, column_default \

@@ -66,7 +66,7 @@ fn a_store_that_is_taken_away_ends_the_run_with_an_error() {
     assert!(said.stderr.contains(&words), "{}", said.stderr);
 }
 
-/// Two systems, one after the other and in turns: of either schedule no slice holds the pause.
+/// Two systems, sequential and interleaved: in neither schedule a slice holds the pause.
 #[test]
 #[ignore = "make test-all: takes long"]
 fn what_was_under_way_while_rqps_was_stopped_is_measured_once_more() {
@@ -100,7 +100,7 @@ fn what_was_under_way_while_rqps_was_stopped_is_measured_once_more() {
     }
 }
 
-/// A load is not done once more: its figure says so.
+/// A load is not done once more: its rate says so.
 #[test]
 #[ignore = "make test-all: takes long"]
 fn a_load_during_which_rqps_was_stopped_says_so() {

@@ -1,11 +1,11 @@
-//! The whole chain on a small server of each family: fetched, initialised, loaded, measured in turns, killed, gone on
-//! with, reported.
+//! The whole chain on a small server of each family: fetched, initialised, loaded, measured
+//! interleaved, killed, resumed, reported.
 
 use nix::sys::signal::Signal;
 
 use crate::bench::Bench;
 
-/// Two systems of one version in turns, so that there is a ratio.
+/// Two interleaved systems of one version, so that there is a ratio.
 fn plan(dbms: &str, version: &str) -> String {
     let system = |label: &str| {
         format!("[[system]]\nlabel = {label:?}\ndbms = {dbms:?}\nversion = {version:?}\n")

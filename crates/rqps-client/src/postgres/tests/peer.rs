@@ -36,7 +36,7 @@ pub(super) fn endpoint(address: Address) -> Endpoint {
         password: Password("secret".into()),
         server_public_key: None,
         database: "db".into(),
-        schema: None,
+        on_login: None,
         startup: crate::Startup::default(),
         connect_timeout: Duration::from_secs(60),
     }

@@ -120,7 +120,7 @@ impl Execute {
         if self.fixed && !values.contains(&Value::Null) {
             self.patch(values)?;
         } else {
-            // Without the room for every value, the message can only be made anew from now on.
+            // Without the room for every value, a new message must be made from now on.
             self.fixed = false;
             self.rebuild(params)?;
         }

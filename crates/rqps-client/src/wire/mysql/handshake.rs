@@ -58,7 +58,7 @@ pub fn parse_greeting(payload: &[u8]) -> Result<Greeting, Violation> {
         let padding = nonce_length.saturating_sub(8).max(13) - (NONCE - 8);
         let _ = reader.bytes(padding.min(reader.rest().len()), "padding")?;
     }
-    // Some 5.5 servers leave out the NUL byte after the name (MySQL bug 59453).
+    // Some 5.5 servers omit the NUL byte after the name (MySQL bug 59453).
     let name = reader.rest().split(|&byte| byte == 0).next().unwrap_or(&[]);
     let plugin = if capabilities & cap::PLUGIN_AUTH != 0 { name } else { &[] };
     let plugin = String::from_utf8_lossy(plugin).into_owned();

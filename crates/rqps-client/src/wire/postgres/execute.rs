@@ -93,7 +93,7 @@ impl Statement {
 }
 
 impl Form {
-    /// A message with a place for each value can hold no NULL: from now on it is made anew.
+    /// A message with a place for each value can hold no NULL: from now on a new one is made.
     #[cold]
     fn make_room_for_nulls(&mut self) {
         if let Self::Fixed { message, values_at } = self {

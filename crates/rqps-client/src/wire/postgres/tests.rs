@@ -302,7 +302,7 @@ fn a_null_in_the_place_of_an_integer_has_no_length_but_its_own() {
 }
 
 #[test]
-fn strings_make_the_message_anew() {
+fn strings_need_a_new_message() {
     let types = [ParamType::Text, ParamType::Int];
     let mut statement = statement("? ?", &types, Protocol::Prepared).unwrap();
     let mut scratch = b"left over".to_vec();

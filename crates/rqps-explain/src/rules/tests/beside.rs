@@ -1,10 +1,10 @@
-//! Others that work at a rate beside the clients that the figure is of.
+//! Others that work at a set rate beside the clients whose QPS is measured.
 
 use expect_test::expect;
 
 use super::*;
 
-/// Others that insert at a rate: what they cost is the server's and not the figure's.
+/// Others that insert at a set rate: what they cost is the server's and not in the QPS.
 #[test]
 fn others_at_a_rate_beside_are_told_apart_by_the_threads_that_serve_them() {
     let change = |slice: &mut Slice| slice.streams.push(at_a_rate());

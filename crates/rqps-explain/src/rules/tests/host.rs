@@ -18,12 +18,12 @@ fn others_on_the_cpus_are_the_hosts_doing_and_no_servers() {
     assert_eq!((found.kind, found.share), (Kind::NotExplained, None));
     let why = "not explained: other processes used more of the host's CPUs meanwhile";
     assert!(found.sentence.ends_with(why), "{}", found.sentence);
-    // In turns they hit both alike.
+    // They hit interleaved systems alike.
     assert_eq!(cause(&op(), &beside, &around()).unwrap().kind, Kind::CpuOverhead);
 }
 
 #[test]
-fn in_turns_what_others_take_from_both_sides_hides_no_cause() {
+fn cpu_that_others_take_from_both_interleaved_sides_hides_no_cause() {
     // On a host whose CPUs are mostly others', each microsecond of CPU waits for three.
     let busy = |server: f64| Op {
         server,

@@ -182,7 +182,7 @@ fn ms(ms: u64) -> Duration {
 }
 
 #[test]
-fn a_step_that_is_shorter_than_half_a_turn_is_measured() {
+fn a_step_that_is_shorter_than_half_a_slice_is_measured() {
     for (total, slice) in [(ms(40), ms(100)), (ms(50), ms(5000))] {
         let workers = [Slow::of(1), Slow::of(1)];
         let bench = Bench::of(planned(0.0, ""), timed(total, slice, false));
@@ -213,7 +213,7 @@ fn long_events_are_counted_and_not_run_in() {
     assert!(ns >= 1_000_000_000, "{} blocks do not fill the time: {ns} ns", blocks.len());
     let n_counted: u64 = blocks.iter().map(|block| block[0].1.n_events).sum();
     assert_eq!(slow.n_events(), n_counted + 1, "one to warm up");
-    // The other has turns of about the same length.
+    // The other has slices of about the same length.
     for block in &blocks {
         assert!(block[1].1.duration_ns >= 80_000_000, "{}", block[1].1.duration_ns);
     }
@@ -235,13 +235,13 @@ fn what_is_left_of_a_step_is_done_by_a_seed_of_its_own_and_warm() {
     result.unwrap();
     let after = &other.seeds()[n_before..];
     assert!(after.iter().all(|seed| !before.contains(seed)));
-    // A run-in and a turn for each round, and no warm-up.
+    // A run-in and a slice for each round, and no warm-up.
     let n_rounds: u32 = blocks.iter().map(|block| block[0].1.n_rounds.unwrap()).sum();
     assert_eq!(after.len(), 2 * n_rounds as usize);
 }
 
 #[test]
-fn a_low_rate_is_held_over_the_turns() {
+fn a_low_rate_is_held_over_the_slices() {
     let workers = [Slow::of(0), Slow::of(0)];
     let bench = Bench::of(planned(0.0, "rate = 5.0"), timed(ms(2000), ms(20), false));
     let (blocks, _, result) = bench.run([&workers[0], &workers[1]]);
@@ -256,7 +256,7 @@ fn a_low_rate_is_held_over_the_turns() {
         // Nothing is done that is not counted.
         let n_counted: u64 = slices().map(|slice| slice.n_events).sum();
         assert_eq!(worker.n_events(), n_counted);
-        // Each turn lasts to its end, also where nothing is due.
+        // Each slice lasts to its end, also where nothing is due.
         let wall_ns: u64 = slices().map(|slice| slice.usage.wall_ns).sum();
         assert!(wall_ns >= ns, "{ns} in {wall_ns} ns");
     }

@@ -8,8 +8,8 @@ use rqps_load::{ClientPool, Member};
 use rqps_model::{Dbms, Engine, Role};
 use rqps_workload::InsertArgs;
 use rqps_workload::insert::{
-    Deleter, Holder, InsertStep, InsertWorker, Inserter, Pair, Querier, Rows, Schema, TableIds,
-    Work,
+    DeletedTable, Deleter, Holder, InsertClient, InsertStep, InsertWorker, Inserter, Pair, Querier,
+    Rows, Schema, TableIds, Work,
 };
 
 use super::{Placed, RoleSpec, StepClients, connect, place_server, watch};
@@ -86,12 +86,14 @@ pub(super) fn open(
             let ids = Arc::clone(&tables[table as usize - 1]);
             let pair = pairs.get(client as usize).cloned();
             let protocol = args.protocol.for_role(role, bench.dbms);
-            let draw = (protocol, client, mix(seed, nth as u64));
+            let of_client =
+                InsertClient { protocol, client_idx: client, seed: mix(seed, nth as u64) };
             let n_rows = step.rows_per_commit;
             let worker = match (role, pair, step.work) {
                 (Role::Insert, pair, _) => {
-                    let rows = (Rows { ids, pair }, n_rows);
-                    let inserter = Inserter::new(&mut connection, (schema, table), rows, draw);
+                    let rows = Rows { ids, pair };
+                    let inserter =
+                        Inserter::new(&mut connection, schema, table, rows, n_rows, of_client);
                     let statements = step.statements(args, client).filter(|_| {
                         args.bulk_load
                             && step.work == Work::Load
@@ -104,12 +106,12 @@ pub(super) fn open(
                     .map(InsertWorker::Insert)
                 }
                 (Role::Delete, Some(pair), _) => {
-                    let of = (schema, table, !args.shared_table);
-                    Deleter::new(&mut connection, of, (ids, pair), (n_rows, protocol))
+                    let from = DeletedTable { table, alone: !args.shared_table, ids, pair };
+                    Deleter::new(&mut connection, schema, from, n_rows, protocol)
                         .map(InsertWorker::Delete)
                 }
                 (Role::Query, _, Work::Query { queries, .. }) => {
-                    Querier::new(&mut connection, (schema, table, queries), ids, draw)
+                    Querier::new(&mut connection, schema, table, queries, ids, of_client)
                         .map(InsertWorker::Query)
                 }
                 _ => {
@@ -132,21 +134,13 @@ pub(super) fn open(
     Ok(StepClients { pool, roles, injected_slowdown, placed, serving, pairs })
 }
 
-/// Sets the sequence of a table's ids back to the last one. A session of PostgreSQL draws ids by the
-/// thousand and loses those that it has not used: without this every step would leave a hole.
+/// Sets the sequence of a table's ids back to the last one, so that no step leaves a hole.
 pub(crate) fn reset_sequence(
     connection: &mut dyn Connection,
     table: u32,
     dbms: Dbms,
 ) -> Result<()> {
-    if dbms != Dbms::Postgres {
-        return Ok(());
-    }
-    let name = Schema::table(table);
-    let sql = format!(
-        "SELECT setval('{name}_transactionid_seq', (SELECT COALESCE(MAX(transactionid), 1) FROM \
-         {name}), (SELECT COUNT(*) > 0 FROM (SELECT 1 FROM {name} LIMIT 1) AS t))"
-    );
+    let Some(sql) = Schema::reset_sequence_sql(dbms, table) else { return Ok(()) };
     connection.query(&sql).with_context(|| sql.clone())?;
     Ok(())
 }

@@ -39,7 +39,7 @@ fn helpers_are_one_for_each_set_of_cpus() {
 }
 
 #[test]
-fn nothing_is_stopped_outside_of_turns() {
+fn nothing_is_stopped_outside_of_slices() {
     let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
     let pid = i32::try_from(child.id()).unwrap();
     let is_stopped = || {
@@ -73,9 +73,9 @@ fn nothing_is_stopped_outside_of_turns() {
         else {
             panic!("nothing told")
         };
-        // Turns of milliseconds: a pause may end after its turn.
+        // Slices of milliseconds: a pause may end after its slice.
         assert!(share_bp >= 1 && told == way, "{share_bp} {told:?}");
-        assert_eq!(injected_slowdown.warning(), None, "of no turn");
+        assert_eq!(injected_slowdown.warning(), None, "of no slice");
         injected_slowdown.edge(Edge::Start);
         drop(injected_slowdown);
         let since = Instant::now();
@@ -95,12 +95,12 @@ fn of(processes: Vec<i32>, duty: Duty, patience: Duration) -> InjectedSlowdown {
     injected_slowdown
 }
 
-/// Has turns until one of them fails.
+/// Measures slices until one of them fails.
 fn first_failure(injected_slowdown: &InjectedSlowdown) -> String {
     let since = Instant::now();
     loop {
         injected_slowdown.edge(Edge::Start);
-        #[expect(clippy::disallowed_methods, reason = "a turn takes its time")]
+        #[expect(clippy::disallowed_methods, reason = "a slice takes its time")]
         std::thread::sleep(Duration::from_millis(20));
         injected_slowdown.edge(Edge::End);
         if let Err(error) = injected_slowdown.end() {
@@ -111,7 +111,7 @@ fn first_failure(injected_slowdown: &InjectedSlowdown) -> String {
 }
 
 #[test]
-fn a_turn_in_which_nothing_could_be_stopped_fails() {
+fn a_slice_in_which_nothing_could_be_stopped_fails() {
     let mut child = std::process::Command::new("true").spawn().unwrap();
     child.wait().unwrap();
     let injected_slowdown = of(vec![child.id().cast_signed()], Duty::of(0.5, CYCLE), GO_ON_WITHIN);
@@ -120,7 +120,7 @@ fn a_turn_in_which_nothing_could_be_stopped_fails() {
 }
 
 #[test]
-fn a_helper_that_panics_fails_the_turn() {
+fn a_helper_that_panics_fails_the_slice() {
     // A cycle that no plan gives, by which nothing can be divided.
     let broken = Duty { share: 0.5, cycle: Duration::ZERO, owed_ns: 0.0 };
     let injected_slowdown = of(Vec::new(), broken, GO_ON_WITHIN);

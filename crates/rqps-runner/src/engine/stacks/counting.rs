@@ -1,4 +1,4 @@
-//! perf while it counts events of the CPU: begun before the turns, ended with them.
+//! perf while it counts events of the CPU: begun before the slices, ended with them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use rqps_stacks::counter_text::{EVENTS, parse_counters};
 use super::ability::perf;
 use super::perf::{await_end, end, spawn};
 
-/// How long a perf that counts may take to end before the servers go on.
+/// How long a perf that counts may take to end before the servers run again.
 const MOMENT: Duration = Duration::from_secs(1);
 
 /// perf while it counts events of the CPU.

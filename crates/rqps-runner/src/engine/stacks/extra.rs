@@ -1,8 +1,8 @@
 //! Extra slices of several systems, in rounds of short slices as measured blocks are, so that what the
 //! host does meanwhile is in all of their profiles alike.
 //!
-//! perf records all of them all the time: of a server that is stopped there is nothing to sample. What a
-//! turn begins with, the server waking up, is recorded as well, and counted.
+//! perf records all of them all the time: of a server that is stopped there is nothing to sample. A slice
+//! begins with the server waking up, which is recorded and counted as well.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -111,7 +111,7 @@ impl Extra<'_> {
         UnderWay { side, recording, spent_ns: 0, is_on_clock: false }
     }
 
-    /// Rounds until each has had its time, as in a block: events that last beyond the end of a turn use it
+    /// Rounds until each has had its time, as in a block: events that last beyond the end of a slice use it
     /// up.
     fn rounds(
         &self,

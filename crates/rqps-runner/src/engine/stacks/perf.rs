@@ -97,7 +97,7 @@ pub(super) struct Recorder {
 
 impl Recorder {
     /// Starts perf on the server's processes, with its files in `dir`, one of `at_once` that record at the
-    /// same time; it does not sample yet. Of an attempt before, its files are written anew.
+    /// same time; it does not sample yet. It overwrites the files of an earlier attempt.
     pub(super) fn start(how: How, processes: &[i32], dir: &Path, at_once: usize) -> Result<Self> {
         let (control, answers) = (dir.join("control"), dir.join("answers"));
         for path in [&control, &answers] {

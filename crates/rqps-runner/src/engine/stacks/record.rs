@@ -29,7 +29,7 @@ const PREFIX: &str = "rqps-stacks-";
 const COUNTERS: &str = "hardware counters";
 const WAITS: &str = "where threads were";
 
-/// How often perf is started anew on a server whose processes come and go.
+/// How often perf is started again on a server whose processes come and go.
 const MOST_ATTEMPTS: u32 = 5;
 
 /// What is recorded, of all systems alike.
@@ -165,7 +165,7 @@ impl Recording {
         self.recorder.as_mut().map_or(Ok(()), |(recorder, _)| recorder.disable())
     }
 
-    /// perf counts no more: what the servers do when all go on is of no turn.
+    /// perf counts no more: what the servers do when all run belongs to no slice.
     pub(super) fn stop_counting(&mut self) {
         self.counting.iter_mut().for_each(Counting::stop);
     }
@@ -206,7 +206,7 @@ impl Recording {
 }
 
 /// Starts perf on a server. One of its processes that ends just then, a worker of autovacuum say, keeps
-/// perf from recording any: it is started anew on those that are left.
+/// perf from recording any: it is started again on those that are left.
 fn attach(server: i32, how: How, dir: &Path, at_once: usize) -> Result<Recorder> {
     let mut attempts = 0;
     loop {

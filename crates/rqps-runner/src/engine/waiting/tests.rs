@@ -45,7 +45,7 @@ fn state(pid: i32) -> Option<char> {
 }
 
 fn pause(ms: u64) {
-    #[expect(clippy::disallowed_methods, reason = "a turn takes its time")]
+    #[expect(clippy::disallowed_methods, reason = "a slice takes its time")]
     std::thread::sleep(Duration::from_millis(ms));
 }
 
@@ -88,7 +88,7 @@ fn all_but_one_are_stopped_and_known_to_the_watchdog() {
             [a, b].iter().all(|server| told.contains(&format!("hold {} ", server.pid())))
         });
         waiting.only(1).unwrap();
-        until("not in turns", || a.is_stopped() && b.goes_on());
+        until("not the other way round", || a.is_stopped() && b.goes_on());
         waiting.thaw();
         until("still stopped", || a.goes_on() && b.goes_on());
         waiting.only(1).unwrap();
@@ -116,7 +116,7 @@ fn a_panic_lets_all_go_on() {
 }
 
 #[test]
-fn servers_breathe_where_turns_add_up() {
+fn servers_breathe_where_slices_add_up() {
     let limit = Duration::from_secs(2);
     with_two(limit, |_, b, mut waiting, _| {
         for _ in 0..10 {
@@ -150,9 +150,9 @@ fn a_warm_up_that_takes_too_long_is_no_reason_to_give_up() {
 }
 
 #[test]
-fn a_turn_in_which_nobody_ran_is_no_reason_to_give_up() {
+fn a_slice_in_which_nobody_ran_is_no_reason_to_give_up() {
     with_two(Duration::from_millis(50), |_, b, mut waiting, _| {
-        let known = waiting.turns_so_far();
+        let known = waiting.slices_so_far();
         waiting.only(0).unwrap();
         until("not stopped", || b.is_stopped());
         pause(100);

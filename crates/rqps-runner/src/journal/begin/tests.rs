@@ -23,7 +23,7 @@ fn context(results: &Path) -> Environment {
         interrupt: Arc::new(AtomicBool::new(false)),
         command_line: ["rqps", "run", "plan.toml"].map(str::to_owned).to_vec(),
         rqps_version: "0.1.0".to_owned(),
-        anew: false,
+        new_run: false,
         allow_settings: false,
         drawn_seed: 1,
         suspension: crate::Suspension::default(),
@@ -85,7 +85,7 @@ fn calibration(host: &Host, made_unix_ms: i64, placement: Placement, slice_ms: u
 }
 
 #[test]
-fn a_run_goes_on_with_its_own_steps_alone() {
+fn a_run_resumes_with_its_own_steps_alone() {
     let dir = tempfile::tempdir().unwrap();
     let (store, environment) = (Store::open(dir.path()).unwrap(), context(dir.path()));
     let (Begun { run, steps, .. }, _) = begin(&plan(""), &store, &environment).unwrap();
@@ -112,7 +112,7 @@ fn a_run_goes_on_with_its_own_steps_alone() {
 }
 
 #[test]
-fn a_run_goes_on_on_its_own_host_alone() {
+fn a_run_resumes_on_its_own_host_alone() {
     let host = Host {
         kernel: "6.1.0-18".to_owned(),
         cpu_model: "a".to_owned(),
@@ -163,18 +163,18 @@ fn a_calibration_made_meanwhile_is_for_later_runs() {
     let Schedule::Interleaved { slice_ms, .. } = begun.run.schedule else { panic!() };
     assert_eq!(slice_ms, 50);
     drop(begun);
-    // What is begun anew follows it.
-    let anew = Environment { anew: true, ..environment.clone() };
-    let (begun, _) = begin(&auto, &store, &anew).unwrap();
+    // A new run follows it.
+    let again = Environment { new_run: true, ..environment.clone() };
+    let (begun, _) = begin(&auto, &store, &again).unwrap();
     assert_ne!(begun.run.id, id);
     assert!(begun.steps.iter().all(|step| step.placement == Placement::Split));
     assert!(matches!(begun.run.schedule, Schedule::Interleaved { slice_ms: 250, .. }));
     drop(begun);
-    // And what cannot go on is told, with the reason.
+    // And what cannot be resumed is told, with the reason.
     let newer = Environment { rqps_version: "0.2.0".to_owned(), ..environment };
     let (begun, told) = begin(&auto, &store, &newer).unwrap();
     assert_eq!(begun.run.n_resumed, 0);
-    let words = "cannot go on: rqps 0.1.0 began it, and this is 0.2.0; a new run begins";
+    let words = "cannot be resumed: rqps 0.1.0 began it, and this is 0.2.0; a new run begins";
     assert!(told.iter().any(|told| told.contains(words)), "{told:?}");
 }
 
@@ -199,7 +199,7 @@ fn what_another_process_finished_is_not_taken_up() {
 fn several_processes_that_begin_at_once_have_a_run_each() {
     let dir = tempfile::tempdir().unwrap();
     drop(Store::open(dir.path()).unwrap());
-    let environment = Environment { anew: true, ..context(dir.path()) };
+    let environment = Environment { new_run: true, ..context(dir.path()) };
     let plan = plan("");
     let all: Vec<Begun> = std::thread::scope(|scope| {
         let begin_one = || begin(&plan, &Store::open(dir.path()).unwrap(), &environment).unwrap().0;

@@ -21,7 +21,7 @@ use crate::schedule::outcome::{attempt_number, was_measured};
 use crate::schedule::warnings::warnings_of_step;
 use crate::system_state::Member;
 
-/// Measures the blocks of a step, each on all members in turn.
+/// Measures the blocks of a step, with all members interleaved.
 pub(super) fn measure(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,
@@ -31,7 +31,7 @@ pub(super) fn measure(
 ) -> Result<(), Broken> {
     let planned = run.step(step);
     let Some((work, args)) = planned.of_insert() else {
-        return Err(Broken::Run(anyhow!("not a step of the Insert Benchmark")));
+        return Err(Broken::Unattributed(anyhow!("not a step of the Insert Benchmark")));
     };
     let Recording { is_kept, others } = recording;
     let systems: Vec<SystemIdx> = members.iter().map(|member| member.idx()).collect();
@@ -64,7 +64,8 @@ pub(super) fn measure(
     }
     let freezers = members.iter().map(|member| member.up.freezer()).chain(others).collect();
     let is_slowed = members.iter().any(|member| member.up.is_slowed());
-    let mut waiting = Waiting::new(freezers, is_slowed, run.environment).map_err(Broken::Run)?;
+    let waiting = Waiting::new(freezers, is_slowed, run.environment);
+    let mut waiting = waiting.map_err(Broken::Unattributed)?;
     let interrupt = &run.environment.interrupt;
     let mut blocks = Blocks { lanes, waiting: &mut waiting, planned, cut, seed, interrupt };
     let result = if is_kept {
@@ -114,7 +115,7 @@ fn check_after_blocks(
     let mut all_pairs: Vec<Vec<Arc<Pair>>> = Vec::new();
     for (at, clients) in all_clients.into_iter().enumerate() {
         // What is left to do is read at once, with the others stopped, who have as much left.
-        waiting.only(at).map_err(Broken::Run)?;
+        waiting.only(at).map_err(Broken::Unattributed)?;
         all_pairs.push(clients.pairs);
         drop(clients.pool);
         if is_kept {

@@ -26,23 +26,24 @@ pub(super) fn create_indexes(
 ) -> Result<(), Broken> {
     let Recording { is_kept, others } = recording;
     let freezers = members.iter().map(|member| member.up.freezer()).chain(others).collect();
-    let mut waiting = Waiting::new(freezers, false, run.environment).map_err(Broken::Run)?;
+    let waiting = Waiting::new(freezers, false, run.environment);
+    let mut waiting = waiting.map_err(Broken::Unattributed)?;
     for at in shuffled(members.len(), run.seed_of(step)) {
         let member = &mut *members[at];
-        // A partner failed after this one was done, and the step goes on with both.
+        // A partner failed after this one was done, and the step continues with both.
         if member.state.tables.are_indexed {
             continue;
         }
-        waiting.refresh().and_then(|()| waiting.only(at)).map_err(Broken::Run)?;
+        waiting.refresh().and_then(|()| waiting.only(at)).map_err(Broken::Unattributed)?;
         // Half of the indexes are of no use to a later attempt.
-        member.up.set_note(None).map_err(Broken::Run)?;
+        member.up.set_note(None).map_err(Broken::Unattributed)?;
         let done = of_member(run, journal, member, step, &mut waiting, is_kept);
         done.map_err(|error| Broken::System(member.idx(), error))?;
     }
     Ok(())
 }
 
-/// Creates the indexes of a system's tables; the time that it takes is the step's figure.
+/// Creates the indexes of a system's tables; the step's rate is of the time that it takes.
 fn of_member(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,

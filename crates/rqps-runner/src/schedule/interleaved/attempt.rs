@@ -1,4 +1,4 @@
-//! Attempts at a step in turns: on which systems, with which seeds, and who belongs together.
+//! Attempts at an interleaved step: on which systems, with which seeds, and who belongs together.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -73,7 +73,7 @@ fn is_enough(systems: &[SystemStep], measured: &[usize]) -> bool {
 }
 
 #[test]
-fn a_system_that_was_left_out_does_not_keep_a_step_from_ending() {
+fn a_system_that_was_excluded_does_not_keep_a_step_from_ending() {
     let blocks = |n: u32| (0..n).map(|idx| block(idx, i64::from(idx) * 1000)).collect();
     let pending = |n: u32| system(StepOutcome::Pending, blocks(n));
     let one_out = |n: u32| is_enough(&[pending(n), pending(n), pending(0)], &[0, 1]);

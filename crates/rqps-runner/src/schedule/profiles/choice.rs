@@ -50,7 +50,7 @@ impl Profiling {
     }
 }
 
-/// Steps that are compared and can go on for as long as one likes.
+/// Steps that are compared and can run for any time.
 fn can_be_recorded(step: &PlannedStep) -> bool {
     let is_compared = matches!(step.info.kind, StepKind::Read | StepKind::Write | StepKind::Insert);
     is_compared && matches!(step.job, Job::File { .. })

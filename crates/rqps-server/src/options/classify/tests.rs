@@ -62,7 +62,7 @@ fn files_come_below_the_data_directory() {
 }
 
 #[test]
-fn what_reaches_out_is_left_out_and_told_once_for_each_reason() {
+fn what_reaches_out_is_excluded_and_told_once_for_each_reason() {
     expect![[r#"
         innodb_buffer_pool_size=128M
         loose_event_scheduler=OFF
@@ -134,7 +134,7 @@ fn a_negated_option_carries_no_path() {
 }
 
 #[test]
-fn an_option_behind_a_point_is_refused_and_a_foreign_one_left_out() {
+fn an_option_behind_a_point_is_refused_and_a_foreign_one_excluded() {
     expect!["my.cnf:2: x.skip-grant-tables: a server takes it for skip_grant_tables; write the option without what stands before the point"].assert_eq(&refused(Dbms::Mariadb, "a=1\nx.skip-grant-tables"));
     for text in ["x.feedback=ON", "loose-x.plugin_load_add = a.so", "x.loose-init_file = a"] {
         let error = refused(Dbms::Mariadb, text);
@@ -160,7 +160,7 @@ fn an_option_behind_a_point_is_refused_and_a_foreign_one_left_out() {
 }
 
 #[test]
-fn a_placeholder_that_may_lead_out_is_left_out_without_its_value() {
+fn a_placeholder_that_may_lead_out_is_excluded_without_its_value() {
     let text = "my.app_setting = https://user:secret@x\nmy.level = 3\nmy.dir = /x\n";
     let clean = classify(Dbms::Postgres, &settings(text)).unwrap();
     assert!(!format!("{clean:?}").contains("secret"), "{clean:?}");

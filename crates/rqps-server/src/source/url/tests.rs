@@ -196,7 +196,7 @@ fn a_transfer_that_breaks_off_is_taken_up_by_range() {
 }
 
 #[test]
-fn a_server_without_range_starts_anew() {
+fn a_server_without_range_starts_from_0() {
     let site = serve(&[Manner::Half, Manner::NoRange]);
     get(&[&site], None).result.unwrap();
     let site = serve(&[Manner::Half, Manner::WrongPart, Manner::Good]);

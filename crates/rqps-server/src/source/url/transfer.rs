@@ -85,7 +85,7 @@ impl Transfer<'_> {
         // Its maker may have left meanwhile.
         std::thread::spawn(move || drop(sender.send(work.all())));
         let every = Duration::from_millis(100);
-        let done = watch.poll(&format!("download {}", self.url), (LIMIT, every), |watch| {
+        let done = watch.poll(&format!("download {}", self.url), LIMIT, every, |watch| {
             progress(watch, shared.bytes.load(Ordering::Relaxed));
             match receiver.try_recv() {
                 Ok(done) => Ok(Some(done)),
@@ -194,7 +194,7 @@ impl Work {
         let header = |name: &str| response.headers().get(name)?.to_str().ok();
         let status = response.status();
         if status == StatusCode::RANGE_NOT_SATISFIABLE {
-            // What is there is no beginning of this file, or all of it: the next attempt begins anew.
+            // What is there is no beginning of this file, or all of it: the next attempt starts from 0.
             fs::remove_file(&self.part).map_err(|e| Failure::Ours(Error::write(&self.part, e)))?;
             return Err(Failure::Passing(format!("it answers {status}")));
         }

@@ -120,7 +120,7 @@ fn passwords_come_from_the_environment_or_a_file() {
 }
 
 #[test]
-fn tls_that_is_required_is_never_left_out() {
+fn tls_that_is_required_is_never_skipped() {
     let tls = |variables: &str| {
         let place = Around::new(variables).place(&["--pgsql-host=h"]);
         (place.endpoint.tls, place.prefers_tls)

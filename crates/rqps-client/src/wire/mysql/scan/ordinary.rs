@@ -2,7 +2,7 @@
 //! instructions as do it.
 //!
 //! A client that shares its CPU with a server finds its code out of the caches after each wait, so that a
-//! query costs what must be fetched anew rather than what is computed: of a query of ten rows, two fifths of
+//! query costs what must be fetched each time rather than what is computed: of a query of ten rows, two fifths of
 //! the client's user time went with walking over the answer while the scanner did it, which can stop at
 //! any byte.
 

@@ -1,12 +1,92 @@
-//! Whether somebody else's server takes writes, and ends them: asked before anything is made there.
+//! What a guest says to PostgreSQL: its schema, its lock, and whether it may write.
 
 use rqps_client::{Connection, Endpoint};
-use rqps_model::Dbms;
 
+use crate::answer::{query, rows};
+use crate::dbms::guest_driver::{Drops, GuestDriver, LockDriver, LockQuestion};
+use crate::guest::PREFIX;
 use crate::{Error, Refusal};
 
+pub(in crate::dbms) const GUEST: GuestDriver = GuestDriver {
+    // By a statement: pgbouncer refuses a login with the parameter `options`.
+    endpoint: |home, schema| Endpoint { on_login: Some(use_schema_sql(schema)), ..home },
+    quote: quoted,
+    schemas_sql: "select nspname from pg_catalog.pg_namespace order by 1",
+    use_schema_sql,
+    current_schema_sql: "select current_schema()",
+    // A table of another user may have a policy or a rule of theirs.
+    count_tables_sql: |schema, table| {
+        format!(
+            "select count(*) from pg_catalog.pg_tables where schemaname = {schema} and \
+             tablename = '{table}' and tableowner = current_user and not rowsecurity"
+        )
+    },
+    session_id_sql: Some("select pg_backend_pid()"),
+    makes_schema_whole: true,
+    count_objects_sql: |schema| {
+        format!(
+            "select count(*) from pg_catalog.pg_class c join pg_catalog.pg_namespace n \
+             on n.oid = c.relnamespace where n.nspname = {schema}"
+        )
+    },
+    // No marker is replicated to a server that can be written to.
+    server_id_sql: &[],
+    drops: Drops::Postgres,
+    read_write_sql: "SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE",
+    limit_waits_sql,
+    lock: Some(LockDriver {
+        try_lock: |schema| LockQuestion {
+            sql: format!("select pg_try_advisory_lock({CLASS}, {})", key(schema)),
+            yes: "t",
+        },
+        has_lock,
+        unlock_sql: |schema| format!("select pg_advisory_unlock({CLASS}, {})", key(schema)),
+    }),
+    require_writes,
+    refused_write: |_, _| None,
+    // insufficient_privilege.
+    lacks_right: |said| said.sqlstate == "42501",
+    grant,
+};
+
+/// The path of a session is the schema alone. `pg_catalog` is searched first all the same, and nothing is made there.
+fn use_schema_sql(schema: &str) -> String {
+    format!("SET search_path TO {}", quoted(schema))
+}
+
+/// A name in double quotes.
+pub(in crate::dbms) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// The first of the two numbers of an advisory lock: the letters `rqps`.
+const CLASS: i32 = i32::from_be_bytes(*b"rqps");
+
+/// The digits of a schema's name as the second number.
+fn key(schema: &str) -> i32 {
+    let digits = schema.strip_prefix(PREFIX).unwrap_or(schema);
+    u32::from_str_radix(digits, 16).unwrap_or(0).cast_signed()
+}
+
+fn has_lock(schema: &str) -> LockQuestion {
+    let (class, object) = (CLASS.cast_unsigned(), key(schema).cast_unsigned());
+    let sql = format!(
+        "select count(*) > 0 from pg_catalog.pg_locks where locktype = 'advisory' and \
+         pid = pg_backend_pid() and classid = '{class}'::oid and objid = '{object}'::oid \
+         and objsubid = 2 and granted"
+    );
+    LockQuestion { sql, yes: "t" }
+}
+
+fn limit_waits_sql(seconds: Option<u64>) -> String {
+    match seconds {
+        Some(seconds) => format!("SET lock_timeout = '{seconds}s'"),
+        None => "RESET lock_timeout".to_owned(),
+    }
+}
+
 /// What of PostgreSQL keeps writes from being made or from ending.
-const POSTGRES: &str = "select pg_is_in_recovery()::text, current_setting('transaction_read_only'), \
+const OF_WRITES: &str = "select pg_is_in_recovery()::text, current_setting('transaction_read_only'), \
                         current_setting('synchronous_standby_names'), current_setting('synchronous_commit'), \
                         current_setting('max_wal_senders'), \
                         (select count(*) from pg_stat_replication)::text, \
@@ -14,16 +94,8 @@ const POSTGRES: &str = "select pg_is_in_recovery()::text, current_setting('trans
                         (select count(*) from pg_stat_replication where sync_state in ('sync', 'quorum'))::text";
 
 /// Refuses a server that takes no writes, or whose commits wait for a standby that is not there.
-pub(super) fn require_writes(
-    dbms: Dbms,
-    home: &Endpoint,
-    connection: &mut dyn Connection,
-) -> Result<(), Error> {
-    if dbms != Dbms::Postgres {
-        // A user may have the right to write all the same; the first statement shows it.
-        return Ok(());
-    }
-    let result = connection.query(POSTGRES).map_err(|e| Error::client(POSTGRES, e))?;
+fn require_writes(home: &Endpoint, connection: &mut dyn Connection) -> Result<(), Error> {
+    let result = query(connection, OF_WRITES, OF_WRITES)?;
     let row: Vec<String> = result
         .rows
         .into_iter()
@@ -33,7 +105,7 @@ pub(super) fn require_writes(
         .map(Option::unwrap_or_default)
         .collect();
     let Some(row) = row.first_chunk() else {
-        return Err(Error::Answer { doing: POSTGRES.to_owned(), answer: format!("{row:?}") });
+        return Err(Error::Answer { doing: OF_WRITES.to_owned(), answer: format!("{row:?}") });
     };
     match obstacle(row) {
         None => Ok(()),
@@ -44,7 +116,7 @@ pub(super) fn require_writes(
     }
 }
 
-/// Why writes cannot be made or do not end, by the answer to [`POSTGRES`], and what to do.
+/// Why writes cannot be made or do not end, by the answer to [`OF_WRITES`], and what to do.
 fn obstacle(
     [is_standby, read_only, names, commit, max_senders, n_senders, n_seen, n_standbys]: &[String;
          8],
@@ -81,25 +153,23 @@ fn n_wanted(names: &str) -> u64 {
     method.split_whitespace().last().and_then(|n| n.parse().ok()).unwrap_or(1)
 }
 
-/// The same of MySQL's and MariaDB's words to the first statement that writes.
-pub(super) fn refused_write(home: &Endpoint, said: &rqps_client::ServerError) -> Option<Error> {
-    // ER_OPTION_PREVENTS_STATEMENT, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_READ_ONLY_MODE.
-    if !matches!(said.errno, 1290 | 1792 | 1836) {
-        return None;
-    }
-    let (address, why) = (home.address.to_string(), said.to_string());
-    let remedy = if said.errno == 1792 {
-        "set transaction_read_only (tx_read_only) = OFF there, globally or for this user"
-    } else {
-        "name the server that takes writes, or set read_only = OFF there"
-    };
-    let remedy = remedy.to_owned();
-    Some(Refusal::NoWrites { address, why, remedy }.into())
+/// The statement by which a user gets the right to make a schema.
+fn grant(connection: &mut dyn Connection) -> Option<String> {
+    let sql = "select quote_ident(current_database()), quote_ident(current_user::text)";
+    let row = rows(connection, sql).into_iter().next()?;
+    let [database, user] = row.as_slice() else { return None };
+    Some(format!("GRANT CREATE ON DATABASE {database} TO {user}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_key_is_the_names_digits() {
+        assert_eq!(key("rqps_0000000a"), 10);
+        assert_eq!(key("rqps_ffffffff"), -1);
+    }
 
     #[test]
     fn commits_that_wait_for_a_standby_need_one() {

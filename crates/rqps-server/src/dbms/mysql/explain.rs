@@ -6,21 +6,34 @@ use std::collections::BTreeSet;
 
 use rqps_client::{Connection, Error, ResultSet};
 use rqps_model::query_plan::{Access, Asked, Extra, Join, Path};
-use rqps_model::{Dbms, PlanShape, Version};
+use rqps_model::{PlanShape, Version};
 
-use super::{NAME, Question, Reason, Told, with_values};
+use crate::explain::{NAME, Question, Reason, Told, with_values};
 
-/// How the table is asked for. Newer versions of MySQL have a setting for what EXPLAIN alone gives;
-/// 5.5 does not know FORMAT.
-pub(super) fn head(dbms: Dbms, version: Option<&Version>) -> &'static str {
-    let is_new = dbms == Dbms::Mysql && version.is_some_and(|v| v.at_least(&[5, 7]));
-    if is_new { "EXPLAIN FORMAT=TRADITIONAL" } else { "EXPLAIN" }
+/// Why MySQL does not tell.
+pub(super) fn why_not(version: Option<&Version>, is_write: bool) -> Option<&'static str> {
+    let is_old = version.is_some_and(|version| !version.at_least(&[5, 6, 3]));
+    (is_write && is_old).then_some("MySQL explains UPDATE and DELETE from 5.6.3 on")
 }
 
-/// Asks for the plan of a statement.
+/// Asks MySQL for the plan of a statement. Newer versions have a setting for what EXPLAIN alone gives; 5.5 does not
+/// know FORMAT.
 pub(super) fn ask(
+    version: Option<&Version>,
     connection: &mut dyn Connection,
-    (head, question): (&str, &Question<'_>),
+    question: &Question<'_>,
+    asked: Asked,
+) -> Result<Result<Told, Reason>, Error> {
+    let is_new = version.is_some_and(|version| version.at_least(&[5, 7]));
+    let head = if is_new { "EXPLAIN FORMAT=TRADITIONAL" } else { "EXPLAIN" };
+    ask_with(head, connection, question, asked)
+}
+
+/// The same of any server that gives the table for `head`.
+pub(in crate::dbms) fn ask_with(
+    head: &str,
+    connection: &mut dyn Connection,
+    question: &Question<'_>,
     asked: Asked,
 ) -> Result<Result<Told, Reason>, Error> {
     let result = if asked == Asked::Prepared {
@@ -61,7 +74,7 @@ fn table(result: &ResultSet) -> String {
 }
 
 /// The shape that a table of EXPLAIN tells.
-pub(super) fn parse(result: &ResultSet) -> Result<PlanShape, Reason> {
+pub(crate) fn parse(result: &ResultSet) -> Result<PlanShape, Reason> {
     let column = |name: &str| {
         result
             .columns

@@ -3,17 +3,18 @@
 //! PostgreSQL's manual, "EXPLAIN" and "Using EXPLAIN"; names of nodes are those of its `explain.c`.
 
 use rqps_client::{Connection, Error, ParamType};
-use rqps_model::PlanShape;
 use rqps_model::query_plan::{Access, Asked, Extra, Join, Path};
+use rqps_model::{PlanShape, Version};
 use serde_json::Value;
 
-use super::{NAME, Question, Reason, Told, filled, with_values};
+use crate::explain::{NAME, Question, Reason, Told, filled, with_values};
 
 const HEAD: &str = "EXPLAIN (COSTS OFF, FORMAT JSON)";
 
 /// Asks for the plan of a statement: prepared, as often as it takes until the server has decided
 /// whether one plan does for all values.
 pub(super) fn ask(
+    _: Option<&Version>,
     connection: &mut dyn Connection,
     question: &Question<'_>,
     asked: Asked,
@@ -66,7 +67,7 @@ fn has_parameter(text: &str) -> bool {
 }
 
 /// The shape that a plan in JSON tells.
-pub(super) fn parse(text: &str) -> Result<PlanShape, Reason> {
+pub(crate) fn parse(text: &str) -> Result<PlanShape, Reason> {
     let all: Value =
         serde_json::from_str(text).map_err(|error| format!("EXPLAIN gave no JSON: {error}"))?;
     let plan = all.get(0).and_then(|one| one.get("Plan"));

@@ -1,11 +1,9 @@
 //! Settling PostgreSQL: vacuum with statistics, a checkpoint, no autovacuum under way.
 
-use std::time::Duration;
-
 use rqps_client::Connection;
 
-use super::{Debt, Settled, Target, wait_for_rest};
 use crate::Error;
+use crate::settle::{Debt, Settled, Tables, Target, wait_for_rest};
 use crate::watch::{Progress, Watch};
 
 /// Workers of autovacuum show their work as their query in every version; the launcher does not.
@@ -13,14 +11,14 @@ const WORKERS: &str = "select count(*) from pg_stat_activity where query like 'a
 
 pub(super) fn settle(
     target: &Target<'_>,
+    Tables { names, limit }: Tables<'_>,
     connection: &mut dyn Connection,
-    (tables, limit): (&[String], Duration),
     watch: &mut Watch<'_>,
     settled: &mut Settled,
 ) -> Result<Vec<Debt>, Error> {
     // From 12 on, vacuum leaves indexes alone when there is little to clean, unless told to.
     let cleanup = if target.version.at_least(&[12]) { ", INDEX_CLEANUP ON" } else { "" };
-    for table in tables {
+    for table in names {
         watch.check("settle")?;
         execute(connection, &format!("VACUUM (ANALYZE{cleanup}) {table}"), watch)?;
     }

@@ -20,7 +20,7 @@ use crate::{Error, library, plain, tool, wall};
 const CONFIG: &str = "rqps.conf";
 
 /// The socket's path; PostgreSQL makes the name from the port.
-pub(crate) fn socket_path(instance: &Instance, port: u16) -> PathBuf {
+pub(super) fn socket_path(instance: &Instance, port: u16) -> PathBuf {
     instance.socket_dir().join(format!(".s.PGSQL.{port}"))
 }
 
@@ -41,7 +41,7 @@ fn base_command(instance: &Instance, program: &Path) -> Command {
 }
 
 /// The command that starts the server.
-pub(crate) fn start_command(instance: &Instance, port: u16) -> Command {
+pub(super) fn start_command(instance: &Instance, port: u16) -> Command {
     let setup = instance.setup();
     let mut command = base_command(instance, &setup.installed.program);
     command
@@ -67,7 +67,7 @@ pub(crate) fn start_command(instance: &Instance, port: u16) -> Command {
 }
 
 /// Makes the data directory with the benchmark's user and database in it.
-pub(crate) fn initialise(instance: &Instance, watch: &mut Watch<'_>) -> Result<(), Error> {
+pub(super) fn initialise(instance: &Instance, watch: &mut Watch<'_>) -> Result<(), Error> {
     let setup = instance.setup();
     let installed = &setup.installed;
     let password_file = setup.dir.join("password");
@@ -93,7 +93,8 @@ pub(crate) fn initialise(instance: &Instance, watch: &mut Watch<'_>) -> Result<(
     let input = input.map_err(|e| Error::io("open init.sql", e))?;
     single.arg("--single").arg("-D").arg(instance.data_dir()).arg("postgres").stdin(input);
     run(instance, single, "init2.log", watch)?;
-    fs::remove_file(&sql).map_err(|e| Error::write(&sql, e))
+    fs::remove_file(&sql).map_err(|e| Error::write(&sql, e))?;
+    write_config(instance, &setup.config.text)
 }
 
 fn run(
@@ -139,7 +140,7 @@ fn run(
 }
 
 /// Writes our settings beside initdb's file, which includes them at its end: the last one wins.
-pub(crate) fn write_config(instance: &Instance, text: &str) -> Result<(), Error> {
+pub(super) fn write_config(instance: &Instance, text: &str) -> Result<(), Error> {
     instance.write_private(&instance.data_dir().join(CONFIG), text)?;
     let main = instance.data_dir().join("postgresql.conf");
     let include = format!("include = '{CONFIG}'\n");

@@ -11,12 +11,11 @@ use std::time::Duration;
 use rqps_client::Connection;
 
 use super::changes::ROCKSDB_OPTIONS;
-use super::{Debt, Target, claim, try_set_global, wait_for_rest};
-use crate::Error;
 use crate::destructive::set_global;
 use crate::guest::settings::{Changed, forget, value, write_down};
-use crate::lsm;
+use crate::settle::{Debt, Target, claim, try_set_global, wait_for_rest};
 use crate::watch::{Progress, Watch};
+use crate::{Error, lsm};
 
 /// Level 0 is compacted as soon as it has this many files.
 const TRIGGER: &str = "level0_file_num_compaction_trigger";
@@ -40,7 +39,7 @@ pub(super) fn settle(
     let once = triggers_of(before.keys().map(|family| (family.as_str(), 1)));
     let back = triggers_of(before.iter().map(|(family, trigger)| (family.as_str(), *trigger)));
     let changes = [changed(&back, &once), changed(&option, &back)];
-    write_down(target.scope, target.dbms, &changes, connection)?;
+    write_down(target.scope, &changes, connection)?;
     let flush = ("rocksdb_force_flush_memtable_now", "1");
     (watch.report)(Progress::Waiting { what: "flush of MyRocks's memtables" });
     let mut is_set = false;

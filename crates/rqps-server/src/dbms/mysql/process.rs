@@ -20,12 +20,17 @@ use crate::watch::Watch;
 use crate::{Error, library, plain, tool, wall};
 
 /// Where an instance's configuration is.
-pub(crate) fn config_path(instance: &Instance) -> PathBuf {
+fn config_path(instance: &Instance) -> PathBuf {
     instance.setup().dir.join("server.cnf")
 }
 
+/// Writes the configuration file.
+pub(super) fn write_config(instance: &Instance, text: &str) -> Result<(), Error> {
+    instance.write_private(&config_path(instance), text)
+}
+
 /// The socket's path.
-pub(crate) fn socket_path(instance: &Instance) -> PathBuf {
+pub(super) fn socket_path(instance: &Instance, _: u16) -> PathBuf {
     instance.socket_dir().join("mysql.sock")
 }
 
@@ -79,7 +84,7 @@ fn before_5_6(installed: &Installed) -> bool {
 }
 
 /// The command that starts the server.
-pub(crate) fn start_command(instance: &Instance, port: u16) -> Command {
+pub(super) fn start_command(instance: &Instance, port: u16) -> Command {
     let setup = instance.setup();
     let dir = &setup.dir;
     let mut command = base_command(instance, &config_path(instance));
@@ -87,7 +92,7 @@ pub(crate) fn start_command(instance: &Instance, port: u16) -> Command {
         command.arg(format!("--plugin-load-add={ROCKSDB_PLUGIN}"));
     }
     command
-        .arg(format!("--socket={}", socket_path(instance).display()))
+        .arg(format!("--socket={}", socket_path(instance, port).display()))
         .arg(format!("--port={port}"))
         .arg("--bind-address=127.0.0.1")
         .arg(format!("--pid-file={}", dir.join("server.pid").display()))
@@ -114,25 +119,68 @@ pub(crate) fn start_command(instance: &Instance, port: u16) -> Command {
     command
 }
 
-/// Makes the data directory with the benchmark's user and database in it, and no other account.
-pub(crate) fn initialise(instance: &Instance, watch: &mut Watch<'_>) -> Result<(), Error> {
+/// How a data directory is made.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::dbms) struct Making {
+    /// The scripts of the server that a bootstrap runs; `None` where the server makes its own tables.
+    pub(in crate::dbms) scripts: Option<&'static [&'static str]>,
+    /// The statements that remove all other accounts.
+    pub(in crate::dbms) others_go: &'static [&'static str],
+}
+
+/// How MySQL's is made.
+fn making(installed: &Installed) -> Making {
+    let scripts: &[&str] = &["mysql_system_tables", "mysql_system_tables_data", "fill_help_tables"];
+    if installed.version.at_least(&[5, 7]) {
+        Making { scripts: None, others_go: &["DROP USER IF EXISTS 'root'@'localhost';"] }
+    } else if before_5_5(installed) {
+        let others_go = &[
+            "DELETE FROM mysql.user WHERE User IN ('', 'root');",
+            "DELETE FROM mysql.db WHERE User = '';",
+        ];
+        Making { scripts: Some(scripts), others_go }
+    } else {
+        Making { scripts: Some(scripts), others_go: OTHERS_GO }
+    }
+}
+
+/// Removes all other accounts from the tables of 5.5 and 5.6.
+pub(in crate::dbms) const OTHERS_GO: &[&str] = &[
+    "DELETE FROM mysql.user WHERE User IN ('', 'root');",
+    "DELETE FROM mysql.db WHERE User = '';",
+    "DELETE FROM mysql.proxies_priv;",
+];
+
+/// Makes MySQL's data directory.
+pub(super) fn initialise(instance: &Instance, watch: &mut Watch<'_>) -> Result<(), Error> {
+    initialise_by(making(&instance.setup().installed), instance, watch)
+}
+
+/// Makes a data directory with the benchmark's user and database in it, and no other account.
+pub(in crate::dbms) fn initialise_by(
+    Making { scripts, others_go }: Making,
+    instance: &Instance,
+    watch: &mut Watch<'_>,
+) -> Result<(), Error> {
     let installed = &instance.setup().installed;
+    write_config(instance, &instance.setup().config.text)?;
     let sql = instance.setup().dir.join("init.sql");
     // Without the plugin of an engine its options are unknown, and the system's tables need neither.
     let config = instance.setup().dir.join("init.cnf");
     instance.write_private(&config, &without_plugins(&instance.setup().config.text))?;
     let mut command = base_command(instance, &config);
-    if installed.dbms == Dbms::Mysql && installed.version.at_least(&[5, 7]) {
-        instance.write_private(&sql, &accounts(instance))?;
-        command.arg("--initialize-insecure").arg(format!("--init-file={}", sql.display()));
-    } else {
-        let script = bootstrap_script(&installed.share, installed.dbms)?;
-        instance.write_private(&sql, &format!("{script}\n{}", accounts(instance)))?;
+    let accounts = accounts(instance, others_go);
+    if let Some(scripts) = scripts {
+        let script = bootstrap_script(&installed.share, scripts)?;
+        instance.write_private(&sql, &format!("{script}\n{accounts}"))?;
         let input = plain::open(&instance.setup().dir, &sql, OFlag::O_RDONLY);
         let input = input.map_err(|e| Error::io("open init.sql", e))?;
         command.arg("--bootstrap").args(["--max-allowed-packet=8M", "--net-buffer-length=16K"]);
         command.stdin(input);
         instance.make_private(&instance.data_dir().join("mysql"))?;
+    } else {
+        instance.write_private(&sql, &accounts)?;
+        command.arg("--initialize-insecure").arg(format!("--init-file={}", sql.display()));
     }
     let log = instance.setup().dir.join("init.log");
     run(instance, command, &log, watch)?;
@@ -195,7 +243,7 @@ fn run(
 
 /// Gives the database the server's default character set: MySQL 8.0 makes it with its own one while
 /// it initialises, whatever the configuration says.
-pub(crate) fn align_database(connection: &mut dyn Connection) -> Result<(), Error> {
+pub(super) fn align_database(connection: &mut dyn Connection) -> Result<(), Error> {
     let doing = "set the database's character set";
     let sql = "select @@character_set_server, @@collation_server, @@character_set_database, \
                @@collation_database";
@@ -219,19 +267,7 @@ pub(crate) fn align_database(connection: &mut dyn Connection) -> Result<(), Erro
 }
 
 /// The SQL that the install script of the server feeds to `--bootstrap`, in its order.
-fn bootstrap_script(share: &Path, dbms: Dbms) -> Result<String, Error> {
-    let parts: &[&str] = if dbms == Dbms::Mysql {
-        &["mysql_system_tables", "mysql_system_tables_data", "fill_help_tables"]
-    } else {
-        &[
-            "system_tables",
-            "performance_tables",
-            "system_tables_data",
-            "fill_help_tables",
-            "maria_add_gis_sp_bootstrap",
-            "sys_schema",
-        ]
-    };
+fn bootstrap_script(share: &Path, parts: &[&str]) -> Result<String, Error> {
     // One statement per line: the bootstrap's reader takes no two.
     let mut script = String::from(
         "create database if not exists mysql;\nuse mysql;\nSET @skip_auth_anonymous=1;\n\
@@ -262,8 +298,7 @@ fn bootstrap_script(share: &Path, dbms: Dbms) -> Result<String, Error> {
 
 /// The benchmark's user (over the socket it comes from localhost, over TCP from 127.0.0.1, as names
 /// are not resolved) and its database; everybody else goes.
-fn accounts(instance: &Instance) -> String {
-    let installed = &instance.setup().installed;
+fn accounts(instance: &Instance, others_go: &[&str]) -> String {
     let password = instance.password();
     let mut lines = vec![
         "use mysql;".to_owned(),
@@ -274,26 +309,7 @@ fn accounts(instance: &Instance) -> String {
         lines.push(format!("CREATE USER '{USER}'@'{host}' IDENTIFIED BY '{password}';"));
         lines.push(format!("GRANT ALL PRIVILEGES ON *.* TO '{USER}'@'{host}' WITH GRANT OPTION;"));
     }
-    let everybody_else = match installed.dbms {
-        Dbms::Mysql if installed.version.at_least(&[5, 7]) => {
-            &["DROP USER IF EXISTS 'root'@'localhost';"][..]
-        }
-        // Its scripts make root@HOSTNAME as well, which only the table itself knows.
-        Dbms::Mariadb if installed.version.at_least(&[10, 4]) => &[
-            "DELETE FROM mysql.global_priv WHERE User IN ('', 'root');",
-            "DELETE FROM mysql.proxies_priv;",
-        ],
-        _ if before_5_5(installed) => &[
-            "DELETE FROM mysql.user WHERE User IN ('', 'root');",
-            "DELETE FROM mysql.db WHERE User = '';",
-        ],
-        _ => &[
-            "DELETE FROM mysql.user WHERE User IN ('', 'root');",
-            "DELETE FROM mysql.db WHERE User = '';",
-            "DELETE FROM mysql.proxies_priv;",
-        ],
-    };
-    lines.extend(everybody_else.iter().map(|line| (*line).to_owned()));
+    lines.extend(others_go.iter().map(|line| (*line).to_owned()));
     lines.push(format!("CREATE DATABASE {DATABASE};"));
     lines.push(String::new());
     lines.join("\n")

@@ -9,11 +9,14 @@ use std::time::{Duration, Instant};
 use rqps_client::Connection;
 
 use super::changes::HURRY;
-use super::{Debt, Settled, Target, claim, not_refused, try_set_global, wait_for_rest};
-use crate::Error;
+use super::rocksdb;
 use crate::destructive::{reset_binary_logs, set_global};
 use crate::guest::settings::{Changed, forget, is_same, write_down};
+use crate::settle::{
+    Debt, Settled, Tables, Target, claim, not_refused, try_set_global, wait_for_rest,
+};
 use crate::watch::{Progress, Watch};
+use crate::{Error, lsm};
 
 /// Pages that may stay dirty: the server's own bookkeeping touches some all the time.
 const DIRTY_PAGES: u64 = 100;
@@ -33,13 +36,30 @@ const HISTORY_OUT_OF_DATE: u64 = 128 * 300;
 
 pub(super) fn settle(
     target: &Target<'_>,
+    tables: Tables<'_>,
     connection: &mut dyn Connection,
-    (tables, limit): (&[String], Duration),
+    watch: &mut Watch<'_>,
+    settled: &mut Settled,
+) -> Result<Vec<Debt>, Error> {
+    // First, so that the statistics below are those of the settled tree.
+    let mut debts = if lsm::has_tables(connection)? {
+        rocksdb::settle(target, connection, tables.limit, watch, &mut settled.detail)?
+    } else {
+        Vec::new()
+    };
+    debts.extend(settle_innodb(target, tables, connection, watch, settled)?);
+    Ok(debts)
+}
+
+fn settle_innodb(
+    target: &Target<'_>,
+    Tables { names, limit }: Tables<'_>,
+    connection: &mut dyn Connection,
     watch: &mut Watch<'_>,
     settled: &mut Settled,
 ) -> Result<Vec<Debt>, Error> {
     let Settled { left, detail, .. } = settled;
-    for table in tables {
+    for table in names {
         watch.check("settle")?;
         (watch.report)(Progress::Waiting { what: &format!("ANALYZE TABLE {table}") });
         analyze(connection, table, detail)?;
@@ -51,7 +71,7 @@ pub(super) fn settle(
     let is_claimed = claim(target, connection, detail)?;
     let changes = if is_claimed { changes(&read_settings(connection)?) } else { Vec::new() };
     if is_claimed {
-        write_down(target.scope, target.dbms, &changes, connection)?;
+        write_down(target.scope, &changes, connection)?;
     }
     let mut n_changed = 0;
     let mut standing = Standing { value: u64::MAX, since: Instant::now() };

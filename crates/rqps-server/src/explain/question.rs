@@ -1,0 +1,47 @@
+//! A statement that a server is asked about.
+
+use rqps_client::{ParamType, Protocol};
+use rqps_model::PlanShape;
+
+/// The name of a prepared statement, and the beginning of the names of variables, on the connection
+/// that asks.
+pub(crate) const NAME: &str = "rqps_explain";
+
+/// A statement that is asked about.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// SQL with `?` for each parameter.
+    pub sql: &'a str,
+    /// The same for people.
+    pub shown: &'a str,
+    /// How the benchmark sends it.
+    pub protocol: Protocol,
+    /// Types of the parameters.
+    pub types: &'a [ParamType],
+    /// Values of the parameters as SQL literals, several times over.
+    pub values: &'a [Vec<String>],
+}
+
+/// A plan's shape and the server's own words.
+pub(crate) type Told = (PlanShape, String);
+
+/// Why there is no plan, in a sentence without a full stop.
+pub(crate) type Reason = String;
+
+/// SQL with what `parameter` gives for each placeholder, by its number from 0.
+pub(crate) fn filled(sql: &str, parameter: impl Fn(usize) -> String) -> String {
+    let mut parts = sql.split('?');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for (idx, part) in parts.enumerate() {
+        out.push_str(&parameter(idx));
+        out.push_str(part);
+    }
+    out
+}
+
+/// SQL with the first of the question's values in it.
+pub(crate) fn with_values(question: &Question<'_>) -> String {
+    let none = Vec::new();
+    let values = question.values.first().unwrap_or(&none);
+    filled(question.sql, |idx| values.get(idx).cloned().unwrap_or_else(|| "NULL".to_owned()))
+}
