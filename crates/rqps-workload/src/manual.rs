@@ -56,12 +56,11 @@ pub fn render_sources() -> String {
 #[must_use]
 pub fn render_steps(suite: &Suite) -> String {
     let mut text =
-        "| # | step | kind | event | short form | also |\n|---|---|---|---|---|---|\n".to_owned();
-    for (idx, step) in suite.steps.iter().enumerate() {
+        "| step | kind | event | short form | also |\n|---|---|---|---|---|\n".to_owned();
+    for step in &suite.steps {
         let _ = writeln!(
             text,
-            "| {} | {} | {} | {} | {} | {} |",
-            idx + 1,
+            "| {} | {} | {} | {} | {} |",
             step.name,
             kind_name(step.kind),
             event_words(step),

@@ -71,6 +71,10 @@ fn an_official_archive_from_a_web_server_starts() {
             return;
         }
         let installed = bench.installed(dbms, version);
+        // The layout of official archives has it there; other packagers have other places.
+        if dbms == rqps_model::Dbms::Mysql && !installed.prefix.join("bin/mysqld").is_file() {
+            return;
+        }
         let dir = tempfile::tempdir_in("/var/tmp").unwrap();
         let file = format!("{dbms}-{version}-linux-glibc2.12-x86_64.tar.gz");
         let top = file.trim_end_matches(".tar.gz");

