@@ -3,7 +3,7 @@
 //!
 //! Layouts follow the published reports: absolute figures and ratios per step and system, and the
 //! per-operation metrics in the order cpu/o cs/o r/o rKB/o wKB/o o/s dbms, with our own columns
-//! before the last.
+//! before the last, or in a table of their own.
 
 use rqps_model::{Estimate, Host, Metric, PerOperation, Sizes, StepKind, Verdict};
 
@@ -203,11 +203,26 @@ pub(crate) fn step_figures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> 
     grid
 }
 
-fn metric_heads() -> Vec<(&'static str, Side)> {
+/// Which columns a table of metrics has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MetricColumns {
+    /// All of them.
+    All,
+    /// The field's.
+    Field,
+    /// Our own.
+    Ours,
+}
+
+fn metric_heads(columns: MetricColumns) -> Vec<(&'static str, Side)> {
     let field = Metric::OF_FIELD.iter().map(|m| (m.heading(), Side::Point));
+    let field = field.chain([("o/s", Side::Point)]);
     let ours = our_metrics().into_iter().map(|m| (m.heading(), Side::Point));
-    let last = [("rss", Side::Right), ("dbms", Side::Left)];
-    field.chain([("o/s", Side::Point)]).chain(ours).chain(last).collect()
+    let ours = ours.chain([("rss", Side::Right)]);
+    let mut heads: Vec<_> = field.filter(|_| columns != MetricColumns::Ours).collect();
+    heads.extend(ours.filter(|_| columns != MetricColumns::Field));
+    heads.push(("dbms", Side::Left));
+    heads
 }
 
 /// The columns that imported files have, and the system.
@@ -257,45 +272,56 @@ pub fn stated_ratio(cell: &Cell, metric: Metric) -> String {
 }
 
 fn metric_row(
+    columns: MetricColumns,
     values: &PerOperation,
     (rate, rss): (GridCell, Option<String>),
     label: &str,
     show: fn(f64) -> String,
 ) -> Vec<GridCell> {
     let cell = |m: &Metric| plain(values.get(*m).map_or_else(|| NOTHING.to_owned(), show));
-    let mut row: Vec<GridCell> = Metric::OF_FIELD.iter().map(cell).collect();
-    row.push(rate);
-    row.extend(our_metrics().iter().map(cell));
-    row.push(plain(rss.unwrap_or_else(|| NOTHING.to_owned())));
+    let mut row = Vec::new();
+    if columns != MetricColumns::Ours {
+        row.extend(Metric::OF_FIELD.iter().map(cell));
+        row.push(rate);
+    }
+    if columns != MetricColumns::Field {
+        row.extend(our_metrics().iter().map(cell));
+        row.push(plain(rss.unwrap_or_else(|| NOTHING.to_owned())));
+    }
     row.push(plain(name(label)));
     row
 }
 
 /// Metrics per operation of one step; CPU in microseconds.
-pub(crate) fn metrics_absolute(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Grid {
-    let mut grid = Grid::new(&metric_heads());
+pub(crate) fn metrics_absolute(
+    analysis: &Analysis<'_>,
+    step: &StepAnalysis<'_>,
+    columns: MetricColumns,
+) -> Grid {
+    let mut grid = Grid::new(&metric_heads(columns));
     for (idx, cell) in step.cells.iter().enumerate().filter(|(_, c)| c.figure().is_some()) {
         let Some(own) = cell.measurement() else { continue };
         let label = analysis.label(idx);
         let rss = own.server_rss_bytes.map(number::megabytes);
         let beside = (figure(cell), rss);
-        grid.row(metric_row(&own.per_operation, beside, label, number::per_operation));
+        let show = number::per_operation;
+        grid.row(metric_row(columns, &own.per_operation, beside, label, show));
     }
     grid
 }
 
 /// Metrics per operation of one step's candidates relative to the base.
-pub(crate) fn metrics_relative(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Grid {
-    let mut grid = Grid::new(&metric_heads());
+pub(crate) fn metrics_relative(
+    analysis: &Analysis<'_>,
+    step: &StepAnalysis<'_>,
+    columns: MetricColumns,
+) -> Grid {
+    let mut grid = Grid::new(&metric_heads(columns));
     for (idx, cell) in step.cells.iter().enumerate() {
         if let Some(against) = &cell.against {
             let beside = (rqps(cell), against.server_rss_ratio.map(number::plain_ratio));
-            grid.row(metric_row(
-                &against.relative,
-                beside,
-                analysis.label(idx),
-                number::plain_ratio,
-            ));
+            let (label, show) = (analysis.label(idx), number::plain_ratio);
+            grid.row(metric_row(columns, &against.relative, beside, label, show));
         }
     }
     grid

@@ -11,7 +11,7 @@ use crate::compare;
 use crate::comparison;
 use crate::grid::Grid;
 use crate::headline;
-use crate::layout::{self, SizeColumns};
+use crate::layout::{self, MetricColumns, SizeColumns};
 use crate::many;
 use crate::repeat::{self, Repeat};
 use crate::rule::verdict_rule;
@@ -431,6 +431,14 @@ fn failures(page: &mut Page, analysis: &Analysis<'_>) {
     }
 }
 
+/// What the columns of metrics are.
+const METRICS_LEGEND: &str = "Per operation: cpu/o CPU of the whole host, client included, in \
+    microseconds; cs/o context switches; r/o storage reads; rKB/o and wKB/o KB read and written; o/s \
+    operations per second; srvcpu/o CPU of the server, of which srvus/o user and srvsy/o kernel; \
+    clicpu/o CPU of the client; all CPU in microseconds. rss: resident memory of the server at the \
+    step's end, MB, one reading. Relative: value / base value, 0/0 is 1, x/0 is inf. A percentile is \
+    shown where at least 10 responses lie beyond it.";
+
 fn metrics_legend(page: &mut Page, analysis: &Analysis<'_>) {
     if analysis.steps.is_empty() {
         return;
@@ -459,13 +467,7 @@ fn metrics_legend(page: &mut Page, analysis: &Analysis<'_>) {
         );
         return;
     }
-    page.paragraph("", 
-        "Per operation: cpu/o CPU of the whole host, client included, in microseconds; cs/o context \
-         switches; r/o storage reads; rKB/o and wKB/o KB read and written; o/s operations per \
-         second; srvcpu/o CPU of the server, of which srvus/o user and srvsy/o kernel; clicpu/o CPU \
-         of the client; all CPU in microseconds. rss: resident memory of the server at the step's end, MB, one \
-         reading. Relative: value / base value, 0/0 is 1, x/0 is inf. A percentile is shown where at least 10 responses lie beyond it.",
-    );
+    page.paragraph("", METRICS_LEGEND);
 }
 
 fn step_block(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>) {
@@ -501,11 +503,11 @@ fn step_block(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>)
         }
     } else if step.cells.iter().any(|c| c.figure().is_some()) {
         page.line("--- absolute");
-        page.grid(&layout::metrics_absolute(analysis, step));
+        metrics(page, |columns| layout::metrics_absolute(analysis, step, columns));
     }
     if step.cells.iter().any(|c| c.relative().is_some()) && !analysis.is_all_imported() {
         page.line(&format!("--- relative to {}", shorten(analysis.base_label(), 60)));
-        page.grid(&layout::metrics_relative(analysis, step));
+        metrics(page, |columns| layout::metrics_relative(analysis, step, columns));
     }
     if let Some((grid, unit)) = layout::response_times(analysis, step) {
         page.line(&format!("--- response time of events, {unit}"));
@@ -516,6 +518,17 @@ fn step_block(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>)
             "--- starts at the set rate: late by more than 1 ms, never came; delay, {unit}"
         ));
         page.grid(&grid);
+    }
+}
+
+/// A table of metrics; where the page is too narrow for it, names cut, one of the field's above one of ours.
+fn metrics(page: &mut Page, grid: impl Fn(MetricColumns) -> Grid) {
+    let all = grid(MetricColumns::All);
+    if all.clone().fitted(page.width).width() <= page.width {
+        page.grid(&all);
+    } else {
+        page.grid(&grid(MetricColumns::Field));
+        page.grid(&grid(MetricColumns::Ours));
     }
 }
 
@@ -574,6 +587,20 @@ fn footer(page: &mut Page, analysis: &Analysis<'_>) {
         }
         if let Some(caution) = repeat::caution(analysis, idx).filter(|_| !repeated.is_empty()) {
             page.paragraph("", caution);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rqps_model::Metric;
+
+    use super::METRICS_LEGEND;
+
+    #[test]
+    fn the_legend_explains_every_metric() {
+        for metric in Metric::ALL {
+            assert!(METRICS_LEGEND.contains(&format!("{} ", metric.heading())), "{metric:?}");
         }
     }
 }
