@@ -44,6 +44,8 @@ pub(crate) struct DbmsFacts {
     /// The name that its users write.
     name: &'static str,
     family: Family,
+    /// The port of an address that names none.
+    default_port: u16,
     /// Whether labels write the second and third number of a version with two digits.
     pub(crate) label_pads_numbers: bool,
 }
@@ -53,6 +55,7 @@ const MYSQL: DbmsFacts = DbmsFacts {
     letters: "my",
     name: "MySQL",
     family: Family::Mysql,
+    default_port: 3306,
     label_pads_numbers: false,
 };
 
@@ -69,16 +72,19 @@ const POSTGRES: DbmsFacts = DbmsFacts {
     letters: "pg",
     name: "PostgreSQL",
     family: Family::Postgres,
+    default_port: 5432,
     label_pads_numbers: false,
 };
 
-const H2: DbmsFacts = DbmsFacts { words: &["h2"], letters: "h2_", name: "H2", ..POSTGRES };
+const H2: DbmsFacts =
+    DbmsFacts { words: &["h2"], letters: "h2_", name: "H2", default_port: 5435, ..POSTGRES };
 
 const NULL: DbmsFacts = DbmsFacts {
     words: &["null"],
     letters: "null",
     name: "null",
     family: Family::Null,
+    default_port: 0,
     label_pads_numbers: false,
 };
 
@@ -124,6 +130,12 @@ impl Dbms {
             Family::Postgres => Engine::Heap,
             Family::Mysql | Family::Null => Engine::Innodb,
         }
+    }
+
+    /// The port of an address that names none.
+    #[must_use]
+    pub fn default_port(self) -> u16 {
+        self.facts().default_port
     }
 
     /// The letters that begin a label: `my`, `ma`, `pg`.

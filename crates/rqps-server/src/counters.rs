@@ -72,11 +72,13 @@ impl Probe {
         let mut counters = Counters::new();
         for question in std::mem::take(&mut self.questions) {
             let sql = (question.sql)(question.view);
-            // One that the version does not have is not asked for again.
-            if let Some(result) = ask(self.connection.as_mut(), "read the server's counters", &sql)?
-            {
-                counters.extend((question.parse)(question.view, &result));
+            let result = ask(self.connection.as_mut(), "read the server's counters", &sql)?;
+            // A view that the version does not have is not asked for again.
+            if result.is_some() || question.view.is_empty() {
                 self.questions.push(question);
+            }
+            if let Some(result) = result {
+                counters.extend((question.parse)(question.view, &result));
             }
         }
         Ok(counters)

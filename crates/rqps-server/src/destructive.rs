@@ -94,7 +94,7 @@ pub fn drop_table(
             send(CHECK_KEYS, connection)?;
             send(&sql, connection)
         }
-        Drops::OneByOne => send(&sql, connection),
+        Drops::OneByOne => send(&format!("{sql} RESTRICT"), connection),
     }
 }
 
@@ -202,11 +202,17 @@ fn drop_one_by_one(
 ) -> Result<(), Error> {
     let mut names = tables(schema, connection)?;
     names.push(MARKER.to_owned());
+    let count = (driver.count_objects_sql)(&format!("'{schema}'"));
+    let count = query(connection, &format!("count what is in schema {schema}"), &count)?;
+    if count.scalar().and_then(|n| n.parse().ok()) != Some(names.len()) {
+        let by = "an object in it that is none of rqps's tables".to_owned();
+        return Err(Refusal::SchemaInUse { schema: schema.to_owned(), by }.into());
+    }
     for table in names {
         let name = format!("{}.{}", (driver.quote)(schema), (driver.quote)(&table));
-        send(&format!("DROP TABLE {name}"), connection)?;
+        send(&format!("DROP TABLE {name} RESTRICT"), connection)?;
     }
-    send(sql, connection)
+    send(&format!("{sql} RESTRICT"), connection)
 }
 
 /// A foreign key of another table needs the table: `ER_ROW_IS_REFERENCED`, its second form, and that of MySQL 8.

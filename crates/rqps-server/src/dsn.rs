@@ -252,8 +252,7 @@ fn tcp(dbms: Dbms, text: &str) -> Result<Address, String> {
         None => text.split_once(':').unwrap_or((text, "")),
     };
     let port = match port {
-        "" if dbms.is_postgres_family() => 5432,
-        "" => 3306,
+        "" => dbms.default_port(),
         // Not shown: it is a password where the host was forgotten.
         _ => port.parse().map_err(|_| {
             "what stands after the host and its : is no port, a number; a password stands before an @ and the \

@@ -29,7 +29,10 @@ pub fn explain(
     let without = |reason: &str| QueryPlan::without(dbms, question.shown.to_owned(), reason);
     let is_write = !is_verb(question.sql, "SELECT");
     let Some(driver) = &driver(dbms).explain else {
-        return without(&format!("{} explains no plans", dbms.name()));
+        return without(&match dbms {
+            Dbms::Null => "the null client has no plans".to_owned(),
+            _ => format!("rqps does not read the plans of {}", dbms.name()),
+        });
     };
     if is_verb(question.sql, "INSERT") {
         return without("an INSERT of values reads nothing");

@@ -7,7 +7,7 @@ use rqps_client::{
 };
 
 /// A connection that answers as it was told.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Fake {
     answers: Vec<(String, Vec<Vec<String>>)>,
     /// What it was asked, in order.

@@ -70,7 +70,8 @@ impl Guest {
     /// as its default; `told` hears of what was dropped and of what stays.
     ///
     /// # Errors
-    /// [`Refusal::SchemaRefused`], [`Refusal::SharedSessions`], [`Refusal::NoWrites`], [`Error::Client`].
+    /// [`Refusal::SchemaRefused`], [`Refusal::SharedSessions`], [`Refusal::NoWrites`], [`Refusal::UnknownDbms`],
+    /// [`Refusal::OtherSchema`], [`Error::Client`].
     pub fn enter(
         dbms: Dbms,
         home: &Endpoint,
@@ -94,7 +95,9 @@ impl Guest {
             // What the session is asked for later is the server's own setting.
             .and_then(|()| limit_waits(dbms, None, admin));
         if let Err(error) = ready {
-            guest.leave(admin, told)?;
+            if let Err(stays) = guest.leave(admin, told) {
+                told(&format!("schema {} stays: {}", guest.schema, stays.chain()));
+            }
             return Err(error);
         }
         Ok((guest, connection))

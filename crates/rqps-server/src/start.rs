@@ -115,7 +115,9 @@ fn start_on(instance: &Instance, port: u16, watch: &mut Watch<'_>) -> Result<Run
     server
         .await_ready(instance.ready_limit(), watch)
         .map_err(|error| with_suspicion(error, instance))?;
-    (own.finish_start)(server.connect()?.as_mut())?;
+    if let Some(finish_start) = own.finish_start {
+        finish_start(server.connect()?.as_mut())?;
+    }
     server.check_transport(setup.transport)?;
     server.process_facts = server.check_process(instance, watch)?;
     let vigil = Vigil::start(server.pid(), death, Arc::clone(&server.held), setup.patience.look());

@@ -14,6 +14,7 @@ mod token;
 
 use rqps_model::Dbms;
 
+use crate::dbms::driver;
 use crate::instance::DATABASE;
 use crate::{Error, Refusal};
 use token::Tokens;
@@ -66,6 +67,10 @@ fn judge_own(dbms: Dbms, sql: &str) -> Result<(), String> {
 }
 
 fn judge_guest(dbms: Dbms, sql: &str, others: &[String]) -> Result<(), String> {
+    let mut refused = driver(dbms).guest.refused_texts.iter();
+    if let Some(text) = refused.find(|text| sql.contains(**text)) {
+        return Err(format!("{} reads {text} in a way of its own; leave it out", dbms.name()));
+    }
     let tokens = Tokens::read(dbms, sql)?;
     if tokens.word(0) == "set" {
         return setting::check_guest_session(dbms, sql);

@@ -152,7 +152,7 @@ pub(crate) struct OwnServer {
     /// Its socket, of a port.
     pub(crate) socket_path: fn(&Instance, u16) -> PathBuf,
     /// What is done once it has started.
-    pub(crate) finish_start: fn(&mut dyn Connection) -> Result<(), Error>,
+    pub(crate) finish_start: Option<fn(&mut dyn Connection) -> Result<(), Error>>,
     /// The signal that shuts it down.
     pub(crate) stop_signal: Signal,
     /// The signal that ends it at once with all its processes.

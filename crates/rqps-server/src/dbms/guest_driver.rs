@@ -30,6 +30,8 @@ pub struct GuestDriver {
     pub(crate) server_id_sql: &'static [&'static str],
     /// How tables and the schema are dropped.
     pub(crate) drops: Drops,
+    /// What no statement of a user may hold, as this DBMS reads it otherwise than the others of its family.
+    pub(crate) refused_texts: &'static [&'static str],
     /// Lets the session's transactions write.
     pub(crate) read_write_sql: &'static str,
     /// Bounds the session's waits for locks of tables, s; `None` is the server's own bound.
@@ -53,8 +55,8 @@ pub(crate) enum Drops {
     Mysql,
     /// In one transaction, with locks, after a look for partitions and for what depends on the tables.
     Postgres,
-    /// One table after the other, the marker last, and the schema when it is empty: the server refuses where something
-    /// needs them.
+    /// One table after the other, the marker last, and the schema when it is empty, all with RESTRICT: the server refuses
+    /// where something needs them. A schema that holds more than tables stays as it is.
     OneByOne,
 }
 

@@ -57,10 +57,14 @@ const GUEST: GuestDriver = GuestDriver {
     count_objects_sql: |schema| {
         format!(
             "select (select count(*) from information_schema.tables where table_schema = {schema}) + \
-             (select count(*) from information_schema.routines where routine_schema = {schema})"
+             (select count(*) from information_schema.routines where routine_schema = {schema}) + \
+             (select count(*) from information_schema.sequences where sequence_schema = {schema}) + \
+             (select count(*) from information_schema.domains where domain_schema = {schema})"
         )
     },
     drops: Drops::OneByOne,
+    // It has comments behind //, and others read comments within comments in another way.
+    refused_texts: &["//", "/*"],
     read_write_sql: "ROLLBACK",
     limit_waits_sql: |seconds| match seconds {
         Some(seconds) => format!("SET LOCK_TIMEOUT {}", seconds.saturating_mul(1000)),
@@ -79,9 +83,11 @@ const GUEST: GuestDriver = GuestDriver {
     ..postgres::guest::GUEST
 };
 
-/// `search_path` decides where tables are found, and not where they are made.
+/// The schema decides where tables are made and looked for first, the path where they are looked for then: it begins
+/// with `public` at each login.
 fn use_schema_sql(schema: &str) -> String {
-    format!("SET SCHEMA {}", quoted(schema))
+    let name = quoted(schema);
+    format!("SET SCHEMA {name}; SET SCHEMA_SEARCH_PATH {name}")
 }
 
 fn settings(connection: &mut dyn Connection) -> Result<BTreeMap<String, String>, Error> {

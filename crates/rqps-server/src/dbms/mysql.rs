@@ -63,7 +63,7 @@ pub(super) const OWN: OwnServer = OwnServer {
     write_config: process::write_config,
     start_command: process::start_command,
     socket_path: process::socket_path,
-    finish_start: process::align_database,
+    finish_start: Some(process::align_database),
     // The SHUTDOWN statement in all versions.
     stop_signal: Signal::SIGTERM,
     kill_signal: Signal::SIGKILL,

@@ -52,7 +52,7 @@ const OWN: OwnServer = OwnServer {
     write_config: process::write_config,
     start_command: process::start_command,
     socket_path: process::socket_path,
-    finish_start: |_| Ok(()),
+    finish_start: None,
     // "Fast shutdown".
     stop_signal: Signal::SIGINT,
     // "Immediate shutdown": the postmaster takes its children with it.

@@ -257,14 +257,21 @@ fn where_the_server_refuses_what_is_needed_tables_go_one_by_one_and_the_marker_l
             "select table_name",
             vec![vec!["sbtest1".to_owned()], vec!["sbtest2".to_owned()]],
         );
+    // A sequence of somebody else's lies there as well.
+    let with = |n: &str| vec![vec![n.to_owned()]];
+    let mut in_use = server.clone().answering("select (select", with("4"));
+    let refused = drop_schema(scope, Dbms::H2, &mut in_use).unwrap_err().to_string();
+    assert!(refused.contains("none of rqps's tables"), "{refused}");
+    assert_eq!(in_use.asked, Vec::<String>::new());
+    server = server.answering("select (select", with("3"));
     drop_schema(scope, Dbms::H2, &mut server).unwrap();
     assert_eq!(
         server.asked,
         [
-            "DROP TABLE \"rqps_0000000a\".\"sbtest1\"",
-            "DROP TABLE \"rqps_0000000a\".\"sbtest2\"",
-            "DROP TABLE \"rqps_0000000a\".\"rqps_made_this\"",
-            "DROP SCHEMA \"rqps_0000000a\"",
+            "DROP TABLE \"rqps_0000000a\".\"sbtest1\" RESTRICT",
+            "DROP TABLE \"rqps_0000000a\".\"sbtest2\" RESTRICT",
+            "DROP TABLE \"rqps_0000000a\".\"rqps_made_this\" RESTRICT",
+            "DROP SCHEMA \"rqps_0000000a\" RESTRICT",
         ]
     );
 }

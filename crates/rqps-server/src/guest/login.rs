@@ -1,9 +1,9 @@
 //! What is asked of somebody else's server at login: which DBMS it is, and whether sessions are one's own.
 
-use rqps_client::{Connection, Endpoint, ServerProtocol, probe_protocol};
+use rqps_client::{Connection, Endpoint, ServerError, ServerProtocol, probe_protocol};
 use rqps_model::{Dbms, Family};
 
-use crate::answer::{ask, query, rows};
+use crate::answer::{query, rows};
 use crate::dbms::guest_driver::GuestDriver;
 use crate::dbms::{Told, recognise};
 use crate::{Error, Refusal, connect};
@@ -44,10 +44,14 @@ pub(super) fn require_own_session(
 ) -> Result<(), Error> {
     let Some(sql) = guest.session_id_sql else { return Ok(()) };
     let address = || home.address.to_string();
-    let Some(first) = ask(connection, sql, sql)? else {
-        let said = rows(connection, "select version()").into_iter().flatten().next();
-        let (said, statement) = (said.unwrap_or_default(), sql.to_owned());
-        return Err(Refusal::UnknownDbms { address: address(), said, statement }.into());
+    let first = match connection.query(sql) {
+        Ok(first) => first,
+        Err(rqps_client::Error::Server(said)) if !is_passing(&said) => {
+            let said = rows(connection, "select version()").into_iter().flatten().next();
+            let (said, statement) = (said.unwrap_or_default(), sql.to_owned());
+            return Err(Refusal::UnknownDbms { address: address(), said, statement }.into());
+        }
+        Err(error) => return Err(Error::client(sql, error)),
     };
     let session_id = |connection: &mut dyn Connection| -> Result<Option<String>, Error> {
         Ok(query(connection, sql, sql)?.scalar().map(str::to_owned))
@@ -60,6 +64,12 @@ pub(super) fn require_own_session(
         && session_id(connection)? == first
         && session_id(other.as_mut())? == second;
     if is_own { Ok(()) } else { Err(Refusal::SharedSessions { address: address() }.into()) }
+}
+
+/// Whether an error says nothing of what the server is: connections (08), resources (53), limits (54), the operator's
+/// doing (57), the system (58), a login or right (28, 42501).
+fn is_passing(said: &ServerError) -> bool {
+    ["08", "28", "53", "54", "57", "58", "42501"].iter().any(|of| said.sqlstate.starts_with(of))
 }
 
 /// An error of making a schema, with the statement that helps where the user lacks the right.

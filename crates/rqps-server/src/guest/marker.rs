@@ -52,7 +52,7 @@ impl Marker {
         Ok(Self {
             run: maker.name.clone(),
             version: maker.version.clone(),
-            host: host_name(),
+            host: place(),
             pid,
             started: process::started(pid.cast_signed()).unwrap_or_default(),
             nonce: random_hex()?,
@@ -172,7 +172,7 @@ pub(super) fn maker_state(
         return Ok(MakerState::Alive);
     };
     let [host, pid, started] = row.as_slice() else { return Ok(MakerState::Elsewhere) };
-    if *host != host_name() {
+    if *host != place() {
         return Ok(MakerState::Elsewhere);
     }
     let stat = pid.parse().ok().and_then(process::stat);
@@ -186,10 +186,19 @@ pub(super) fn maker_state(
 pub(super) fn has_nonce(
     driver: &GuestDriver,
     schema: &str,
-    nonce: &str,
+    wanted: &str,
     connection: &mut dyn Connection,
 ) -> Result<bool, Error> {
-    Ok(read(driver, schema, "nonce", connection)?.is_some_and(|row| row == [nonce]))
+    Ok(nonce(driver, schema, connection)?.is_some_and(|found| found == wanted))
+}
+
+/// The nonce of a schema's marker; `None` without one.
+pub(super) fn nonce(
+    driver: &GuestDriver,
+    schema: &str,
+    connection: &mut dyn Connection,
+) -> Result<Option<String>, Error> {
+    Ok(read(driver, schema, "nonce", connection)?.and_then(|row| row.into_iter().next()))
 }
 
 /// Columns of a marker; nothing of one that is being dropped, or is not this user's.
@@ -213,6 +222,15 @@ fn read(
 /// A table of a schema, as SQL takes its name.
 pub(super) fn table_of(driver: &GuestDriver, schema: &str, table: &str) -> String {
     format!("{}.{}", (driver.quote)(schema), (driver.quote)(table))
+}
+
+/// Where a process id means something: the host, and the namespace of process ids in which rqps runs, as containers
+/// may have one name.
+pub(super) fn place() -> String {
+    let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    let namespace = namespace.to_string_lossy();
+    let digits: String = namespace.chars().filter(char::is_ascii_digit).collect();
+    plain(&format!("{}/{digits}", host_name()))
 }
 
 /// The host's name as the kernel has it.

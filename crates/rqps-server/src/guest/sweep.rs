@@ -77,6 +77,7 @@ fn sweep_one(
     if !is_left(dbms, maker) {
         return Ok(None);
     }
+    let nonce = marker::nonce(guest_driver(dbms), schema, connection)?;
     let since = Instant::now();
     while !try_lock(guest_driver(dbms), schema, connection)? {
         let is_dying = since.elapsed() < broom.session_wait && maker == MakerState::Ended;
@@ -84,6 +85,11 @@ fn sweep_one(
             return Ok(None);
         }
         pause(LOOK_EVERY);
+    }
+    // Another rqps may have dropped it and made its own meanwhile.
+    if marker::nonce(guest_driver(dbms), schema, connection)? != nonce {
+        release(guest_driver(dbms), schema, connection)?;
+        return Ok(None);
     }
     let dropped = drop_left(dbms, schema, broom.terms.allow_settings, connection);
     release(guest_driver(dbms), schema, connection)?;

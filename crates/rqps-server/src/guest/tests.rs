@@ -43,6 +43,7 @@ fn server(schemas: &[&str], has_marker: bool, is_free: bool) -> Fake {
         .answering("select release_lock", word(true))
         .answering("select host, pid", Vec::new())
         .answering("select name, owners", Vec::new())
+        .answering("select nonce", rows(&["n"]))
         .answering("select distinct concat('table '", Vec::new())
         .answering("select table_name", Vec::new())
         .answering("select @@server_uuid", rows(&["this"]))
@@ -94,7 +95,7 @@ fn what_another_server_made_stays() {
 /// Who this process is, as a marker has it.
 fn this_process(started: u64) -> Vec<Vec<String>> {
     let pid = std::process::id();
-    vec![vec![marker::host_name(), pid.to_string(), started.to_string()]]
+    vec![vec![marker::place(), pid.to_string(), started.to_string()]]
 }
 
 #[test]
@@ -217,6 +218,8 @@ fn without_locks_a_schema_of_another_host_stays() {
             .answering("SET LOCK_TIMEOUT", Vec::new())
             .answering("select server", rows(&[""]))
             .answering("select table_name", Vec::new())
+            .answering("select (select", rows(&["1"]))
+            .answering("select nonce", rows(&["n"]))
             .answering("select host, pid", marker);
         let maker = maker("a");
         let broom = Broom { terms: terms(&maker), session_wait: Duration::ZERO };
@@ -225,8 +228,8 @@ fn without_locks_a_schema_of_another_host_stays() {
     };
     let row = |host: &str| vec![vec![host.to_owned(), "1".to_owned(), "0".to_owned()]];
     assert_eq!(swept(row("another")), Vec::<String>::new());
-    let here = row(&marker::host_name());
-    assert_eq!(swept(here).last().unwrap(), "DROP SCHEMA \"rqps_00c0ffee\"");
+    let here = row(&marker::place());
+    assert_eq!(swept(here).last().unwrap(), "DROP SCHEMA \"rqps_00c0ffee\" RESTRICT");
 }
 
 #[test]

@@ -4,6 +4,10 @@ use super::{Dialect, InsertTable, SysbenchTable, postgres};
 
 pub(super) const DIALECT: Dialect = Dialect {
     finish_table,
+    begin_snapshot: &[
+        "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+        "BEGIN",
+    ],
     create_insert_table,
     reset_sequence: |table| {
         Some(format!(

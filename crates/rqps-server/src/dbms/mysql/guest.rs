@@ -33,6 +33,7 @@ pub(super) const GUEST: GuestDriver = GuestDriver {
         "select concat_ws(':', @@hostname, @@port, @@datadir)",
     ],
     drops: Drops::Mysql,
+    refused_texts: &[],
     read_write_sql: "SET SESSION TRANSACTION READ WRITE",
     limit_waits_sql,
     lock: Some(LockDriver {
