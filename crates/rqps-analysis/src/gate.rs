@@ -171,7 +171,7 @@ impl<'a> Gate<'a> {
     /// Judges the steps that are chosen. Loads and warm-ups never are.
     ///
     /// # Errors
-    /// A run without a candidate, or of which no step is chosen.
+    /// A run without a candidate, or without a chosen step.
     pub fn of(
         analysis: &'a Analysis<'a>,
         allow_unfinished: bool,

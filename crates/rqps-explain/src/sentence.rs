@@ -201,8 +201,8 @@ fn cpu_words(split: &Split, parts: &[Part]) -> &'static str {
     }
 }
 
-/// Whether the CPU that is told is that of the threads that serve the measured clients. Else it is that of all
-/// of the server's, as the reports' tables have it.
+/// Whether the sentence has the CPU of the threads that serve the measured clients. Else it has that of the whole
+/// server, as the reports' tables do.
 fn is_of_serving(split: &Split, parts: &[Part]) -> bool {
     split.others_beside || is_told_apart(split, parts)
 }

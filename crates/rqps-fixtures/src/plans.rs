@@ -19,7 +19,7 @@ pub fn plan(path: Path, index: Option<&str>, is_covering: bool) -> QueryPlan {
     }
 }
 
-/// Two steps, in one of which the candidate has lost its index.
+/// Two steps. In one the candidate has lost its index.
 #[must_use]
 pub fn run() -> Run {
     let systems = vec![crate::system(Dbms::Mysql, "5.6.14"), crate::system(Dbms::Mysql, "8.0.33")];

@@ -7,7 +7,7 @@ use crate::{info, step, system};
 const PLAN: &str = "name = 'demo'\n[[suite]]\nkind = 'sysbench'\nrows = 100000\n\
                     steps = ['scan']\n[schedule]\nmode = 'sequential'\nslices = 3\nseed = 7\n";
 
-/// A run of two systems in turns and one of a later day: one system, another kernel, larger tables,
+/// An interleaved run of two systems and a run of a later day: one system, another kernel, larger tables,
 /// another placement on one step, one step fewer and one more.
 #[must_use]
 pub fn two() -> Vec<Run> {

@@ -85,7 +85,7 @@ fn over_runs(headline: &Headline) -> Option<String> {
     headline.is_over_runs.then(|| OVER_RUNS.to_owned())
 }
 
-/// The lowest and highest rQPS of imported figures, of which none has a verdict.
+/// The lowest and highest rQPS of imported rates, which have no verdicts.
 fn range(analysis: &Analysis<'_>, headline: &Headline) -> Option<String> {
     let range = headline.range.filter(|_| headline.counts.imported > 0)?;
     let told = |step_idx: usize| {

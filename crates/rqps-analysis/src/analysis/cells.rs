@@ -144,7 +144,7 @@ fn open_cells<'s>(
         let sides = side(rule.base).zip(side(idx)).filter(|_| idx != rule.base);
         against.push(sides.and_then(|(base, own)| {
             let pair = pair(run, of, rule, idx)?;
-            warnings.extend(warnings_of_pair(step, rule, [base, own], book));
+            warnings.extend(warnings_of_pair(step, rule, base, own, book));
             warnings.extend(pair.excluded().map(|kind| book.warn(kind)));
             if !insert::is_step(step) {
                 guard::of_pair(step.info.kind, &pair, warnings, book);
@@ -243,7 +243,8 @@ fn pair<'s>(run: &Run, of: ObservedStep<'s>, rule: Rule<'_>, idx: usize) -> Opti
 fn warnings_of_pair(
     step: &RunStep,
     rule: Rule<'_>,
-    [base, own]: [Side<'_>; 2],
+    base: Side<'_>,
+    own: Side<'_>,
     book: &mut Book,
 ) -> Vec<CellWarning> {
     let insert = base.measurement.insert.as_ref();

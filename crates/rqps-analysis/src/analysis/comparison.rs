@@ -174,7 +174,7 @@ impl Ratios {
         }
     }
 
-    /// The p-values of its ratios but for the rQPS.
+    /// The p-values of its ratios, except that of the rQPS.
     pub(super) fn other_p_values(&self) -> impl Iterator<Item = (RatioKind, f64)> {
         let responses = (0..self.responses.len()).map(RatioKind::Response);
         let all = [RatioKind::ServerCpu, RatioKind::SteadyRate].into_iter().chain(responses);

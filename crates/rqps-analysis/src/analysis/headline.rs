@@ -24,7 +24,7 @@ pub struct Headline {
     pub range: Option<Range>,
     /// Its causes over all steps, as [`rqps_explain::summary`] says them.
     pub causes: Vec<String>,
-    /// Its unclear steps by what they lack, in the order in which that is told.
+    /// Its unclear steps by what they lack, in the order of reports.
     pub unclear: Vec<Unclear>,
 }
 
@@ -44,7 +44,7 @@ pub struct Unclear {
     pub lack: Lack,
     /// The steps, by index.
     pub step_idxs: Vec<usize>,
-    /// What would settle them, of those of which it can be told.
+    /// What would settle them, where that is known.
     pub settles: Vec<Settle>,
 }
 
@@ -63,7 +63,7 @@ pub struct Counts {
     pub failed: usize,
     /// Steps whose insert rate was not held on the base or the candidate.
     pub sla_failed: usize,
-    /// Steps of which a check failed on the base or the candidate.
+    /// Steps with a failed check on the base or the candidate.
     pub check_failed: usize,
     /// Steps whose events came at a set rate, which both held.
     pub rate_held: usize,
@@ -154,8 +154,8 @@ fn counts(analysis: &Analysis<'_>, system_idx: usize) -> Counts {
     counts
 }
 
-/// The server's CPU per operation over the base's beside a verdict; absent where what else the server did hides
-/// in it what its clients met, so that the cause tells the threads that serve them alone.
+/// The server's CPU per operation over the base's, beside a verdict. Absent where other work of the server hides what
+/// its clients met: the cause is then about the threads that serve them.
 #[must_use]
 pub fn cpu_behind(cell: &Cell) -> Option<Estimate> {
     let is_apart = cell.cause().is_some_and(|cause| cause.is_of_serving);

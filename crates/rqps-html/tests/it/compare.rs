@@ -5,7 +5,7 @@ use rqps_analysis::{Analysis, Joined};
 use rqps_fixtures::{several, words};
 use rqps_model::{Run, Scope, Warning, WarningKind};
 
-use crate::readable::readable;
+use crate::readable::markup;
 
 /// Two runs that have systems and steps in common.
 pub(crate) fn joined(base: Option<&str>) -> Joined {
@@ -17,7 +17,7 @@ pub(crate) fn joined(base: Option<&str>) -> Joined {
 fn page_of_two_runs() {
     let joined = joined(None);
     let page = rqps_html::render(&Analysis::of_joined(&joined, 0.05));
-    expect_file!["../data/compare.html"].assert_eq(&readable(&page));
+    expect_file!["../data/compare.html"].assert_eq(&markup(&page));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The page of a history.
 
+use crate::readable::markup;
 use expect_test::expect_file;
 use rqps_analysis::history::{Choice, History};
 use rqps_fixtures::versions::{versions, versions_with_warnings};
@@ -17,5 +18,5 @@ pub(crate) fn changed() -> History {
 #[test]
 fn page_of_a_history_by_version() {
     let history = History::of(versions_with_warnings(), choice()).unwrap();
-    expect_file!["../data/history.html"].assert_eq(&rqps_html::history::render(&history));
+    expect_file!["../data/history.html"].assert_eq(&markup(&rqps_html::history::render(&history)));
 }

@@ -4,20 +4,20 @@ use expect_test::expect_file;
 use rqps_analysis::Analysis;
 
 use crate::hostile::assert_no_outside;
-use crate::readable::readable;
+use crate::readable::{markup, readable};
 
 #[test]
 fn html_of_several_candidates() {
     let run = rqps_fixtures::demo();
     expect_file!["../data/demo.html"]
-        .assert_eq(&readable(&rqps_html::render(&Analysis::of(&run, 0.05))));
+        .assert_eq(&markup(&rqps_html::render(&Analysis::of(&run, 0.05))));
 }
 
 #[test]
 fn html_of_one_candidate() {
     let run = rqps_fixtures::pair();
     expect_file!["../data/pair.html"]
-        .assert_eq(&readable(&rqps_html::render(&Analysis::of(&run, 0.05))));
+        .assert_eq(&markup(&rqps_html::render(&Analysis::of(&run, 0.05))));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use rqps_analysis::Analysis;
 use rqps_fixtures::stacks;
 use rqps_stacks::{StackProfile, Stacks};
 
-use crate::readable::readable;
+use crate::readable::{markup, readable};
 
 #[test]
 fn pages_hold_the_graphs_and_ask_for_nothing() {
@@ -25,7 +25,7 @@ fn pages_hold_the_graphs_and_ask_for_nothing() {
         }
         assert!(page.contains("IPC") && page.contains("1.25"), "no counters");
     }
-    expect_file!["../data/stacks.html"].assert_eq(&own);
+    expect_file!["../data/stacks.html"].assert_eq(&markup(&own));
     // A report without stacks has neither their style nor their script.
     let plain = rqps_html::render(&Analysis::of(&run, 0.05));
     assert!(!readable(&plain).contains("flame") && plain.matches("<script>").count() == 2);

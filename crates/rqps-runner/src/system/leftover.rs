@@ -100,8 +100,8 @@ fn strays_of(parent: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Removes the data of all runs of a store that no process works on and that cannot resume with them, and
-/// of servers that were started for no run; tells of each, and of what stays.
+/// Removes the data of all runs of a store that no process works on and that cannot resume with them. Removes those of
+/// servers that were started for no run, too. Reports each, and what stays.
 pub(crate) fn sweep(
     store: &Store,
     environment: &Environment,

@@ -65,6 +65,7 @@ const GUEST: GuestDriver = GuestDriver {
     drops: Drops::OneByOne,
     // It has comments behind //, and others read comments within comments in another way.
     refused_texts: &["//", "/*"],
+    // Its transactions always write.
     read_write_sql: "ROLLBACK",
     limit_waits_sql: |seconds| match seconds {
         Some(seconds) => format!("SET LOCK_TIMEOUT {}", seconds.saturating_mul(1000)),

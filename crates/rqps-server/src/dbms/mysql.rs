@@ -37,8 +37,8 @@ pub(super) const DRIVER: Driver = Driver {
         ))
     },
     has_process_per_connection: false,
-    // A stack of up to 1 MB (8.0.27 and later), a buffer to sort in of up to 2 MB (MariaDB), buffers to read and join
-    // and of the binary log of 0.6 MB, prepared statements.
+    // A stack of up to 1 MB (8.0.27 and later) and a sort buffer of up to 2 MB (MariaDB). Buffers to read, join and
+    // write the binary log take 0.6 MB, and prepared statements some.
     connection_bytes: 4 << 20,
     counters: &[counters::STATUS_QUESTION],
     explain: Some(EXPLAIN),

@@ -1,5 +1,5 @@
-//! The lock on a schema: held by a session, gone with it. A DBMS without such locks has all of them free: whether a
-//! schema is in use is told there by the process that made it alone.
+//! The lock on a schema: held by a session, gone with it. A DBMS without such locks has all of them free: there a
+//! schema is in use while the process that made it runs.
 
 use rqps_client::Connection;
 

@@ -19,7 +19,7 @@ pub(super) fn innodb_file_bytes(database: &Path, table: &str) -> Option<u64> {
 }
 
 /// What a file is for, by its path in the data directory. InnoDB has `ib_logfile0` (`ib_logfile101` while they are
-/// made anew), since MySQL 8.0.30 `#innodb_redo/`; MyRocks writes `#rocksdb/000012.log`, that of Percona
+/// made again), since MySQL 8.0.30 `#innodb_redo/`; MyRocks writes `#rocksdb/000012.log`, that of Percona
 /// `.rocksdb/000012.log`. Binary logs end in a number: `binlog.000001`.
 pub(super) fn part_of(inside: &Path) -> FilePart {
     let mut parts = inside.iter().map(|part| part.to_string_lossy());
