@@ -5,7 +5,7 @@ use rqps_analysis::{Analysis, Joined};
 use rqps_fixtures::{several, words};
 use rqps_model::{Run, Scope, Warning, WarningKind};
 
-use crate::readable::markup;
+use crate::markup::markup;
 
 /// Two runs that have systems and steps in common.
 pub(crate) fn joined(base: Option<&str>) -> Joined {

@@ -1,6 +1,6 @@
 //! The page of a history.
 
-use crate::readable::markup;
+use crate::markup::markup;
 use expect_test::expect_file;
 use rqps_analysis::history::{Choice, History};
 use rqps_fixtures::versions::{versions, versions_with_warnings};

@@ -9,6 +9,7 @@ mod compare;
 mod history;
 mod hostile;
 mod inserts;
+mod markup;
 mod page;
 mod pages;
 mod policy;

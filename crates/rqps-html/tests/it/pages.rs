@@ -4,7 +4,8 @@ use expect_test::expect_file;
 use rqps_analysis::Analysis;
 
 use crate::hostile::assert_no_outside;
-use crate::readable::{markup, readable};
+use crate::markup::markup;
+use crate::readable::readable;
 
 #[test]
 fn html_of_several_candidates() {

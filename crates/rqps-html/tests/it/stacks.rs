@@ -5,7 +5,8 @@ use rqps_analysis::Analysis;
 use rqps_fixtures::stacks;
 use rqps_stacks::{StackProfile, Stacks};
 
-use crate::readable::{markup, readable};
+use crate::markup::markup;
+use crate::readable::readable;
 
 #[test]
 fn pages_hold_the_graphs_and_ask_for_nothing() {
