@@ -56,7 +56,7 @@ pub fn meaning(kind: &WarningKind) -> String {
         WarningKind::HostSuspended { .. } => "the host was suspended".to_owned(),
         WarningKind::ClockSet { .. } => "the host's clock was set".to_owned(),
         WarningKind::InjectedSlowdown { .. } => "stopped on purpose (injected slowdown)".to_owned(),
-        WarningKind::StartedAgain { .. } => {
+        WarningKind::StartedAgain => {
             "the run was interrupted: the server was started again on its data".to_owned()
         }
         WarningKind::BulkLoad { .. } => {
@@ -252,7 +252,6 @@ fn facts(CellWarning { kind, slices, .. }: &CellWarning) -> String {
             let percent = f64::from(*share_bp) / 100.0;
             format!("{}, {percent:.2}% of the counted time", stop_way(*way))
         }
-        WarningKind::StartedAgain { is_warmed } => started_again(*is_warmed).to_owned(),
         WarningKind::BulkLoad { n_loaders, n_clients } => {
             format!("by {n_loaders} of {n_clients} clients")
         }
@@ -366,9 +365,6 @@ fn clock_set(by_ms: i64) -> String {
     format!("{way} by {:.1} s", by_s.abs())
 }
 
-fn started_again(is_warmed: bool) -> &'static str {
-    if is_warmed { "brought to rest, with warmed caches" } else { "with cold caches" }
-}
 
 /// A warning with its facts, in words without a full stop.
 #[must_use]

@@ -135,7 +135,7 @@ impl Audit {
         step: StepIdx,
     ) -> Result<()> {
         let is_to_come = run.systems().any(|system| journal.is_pending(step, system));
-        let Some(load) = run.filled_by(step).filter(|_| is_to_come && run.start_idx == 0) else {
+        let Some(load) = run.filled_by(step).filter(|_| is_to_come && run.load() == 0) else {
             return Ok(());
         };
         let bytes = |system| journal.cell(load, system).sizes.database_bytes;
@@ -165,7 +165,7 @@ pub(crate) fn judge(
     journal: &mut Journal<'_>,
     systems: &[RunSystem],
 ) -> Result<()> {
-    if run.start_idx > 0 {
+    if run.launch > 0 {
         return Ok(());
     }
     tell_or_refuse(run, journal, &severe(systems))

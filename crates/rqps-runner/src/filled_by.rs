@@ -1,4 +1,4 @@
-//! The note on a data directory: the step and the start that have filled its tables.
+//! The note on a data directory: the step that has filled its tables.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,8 +8,6 @@ use rqps_model::StepIdx;
 /// What is noted on the data of a system: which step has filled them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FilledBy {
-    /// The start of the servers that they are of.
-    pub(crate) start: u32,
     pub(crate) load: StepIdx,
     /// Writes of steps before the one that the run was resumed with are not in them.
     pub(crate) is_refilled: bool,
@@ -18,7 +16,7 @@ pub(crate) struct FilledBy {
 impl fmt::Display for FilledBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let anew = if self.is_refilled { " anew" } else { "" };
-        write!(f, "start={} load={}{anew}", self.start, self.load.0)
+        write!(f, "load={}{anew}", self.load.0)
     }
 }
 
@@ -28,10 +26,8 @@ impl FromStr for FilledBy {
     fn from_str(note: &str) -> Result<Self, ()> {
         let (note, is_refilled) =
             note.strip_suffix(" anew").map_or((note, false), |note| (note, true));
-        let (start, load) = note.split_once(' ').ok_or(())?;
-        let start = start.strip_prefix("start=").and_then(|n| n.parse().ok()).ok_or(())?;
-        let load = load.strip_prefix("load=").and_then(|n| n.parse().ok()).ok_or(())?;
-        Ok(Self { start, load: StepIdx(load), is_refilled })
+        let load = note.strip_prefix("load=").and_then(|n| n.parse().ok()).ok_or(())?;
+        Ok(Self { load: StepIdx(load), is_refilled })
     }
 }
 
@@ -42,10 +38,10 @@ mod tests {
     #[test]
     fn a_note_is_read_as_it_was_written() {
         for is_refilled in [false, true] {
-            let note = FilledBy { start: 3, load: StepIdx(12), is_refilled };
+            let note = FilledBy { load: StepIdx(12), is_refilled };
             assert_eq!(note.to_string().parse(), Ok(note));
         }
-        for other in ["", "something else", "start=1", "start=x load=2", "start=1 load=2 old"] {
+        for other in ["", "something else", "load=x", "load=2 old"] {
             assert_eq!(other.parse::<FilledBy>(), Err(()));
         }
     }

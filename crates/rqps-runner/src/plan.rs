@@ -16,6 +16,7 @@ pub(crate) mod descriptors;
 mod examples;
 mod file;
 mod label;
+mod launches;
 pub(crate) mod limits;
 pub mod placement;
 mod profiling;
@@ -29,6 +30,7 @@ mod system;
 pub use audit_rule::AuditRule;
 pub use file::{OptionValue, PlanFile, ScheduleFile, SecondsFile, SuiteFile, SystemFile};
 pub use profiling::{ChosenFile, Profiling, ProfilingFile};
+use schedule::Times;
 pub use schedule::parse_stop_after;
 
 /// Why a plan is refused.
@@ -71,8 +73,10 @@ pub struct Plan {
     pub schedule: Schedule,
     /// Placement as asked for.
     pub placement: Placement,
-    /// On how many starts of the servers everything is measured.
+    /// On how many starts of the servers each step is measured, on the same data.
     pub starts: u32,
+    /// How many times all of that is done, each on new data.
+    pub loads: u32,
     /// Whether the length of a slice is the best that a calibration found, where there is one.
     pub slice_is_auto: bool,
     /// What is known of this host's noise, once that was looked up: it decides what is `auto`.
@@ -223,7 +227,7 @@ impl PlanFile {
             }
         };
         let suites = self.suites(&systems).map_err(|(what, remedy)| refuse(what, &remedy))?;
-        let (schedule, placement, starts) =
+        let Times { schedule, placement, starts, loads } =
             self.schedule.resolve(&systems).map_err(|(what, remedy)| refuse(what, &remedy))?;
         let profiling = self.profile.as_ref().map_or(Ok(None), ProfilingFile::resolve);
         let profiling = profiling.map_err(|(what, remedy)| refuse(what, &remedy))?;
@@ -243,6 +247,7 @@ impl PlanFile {
             schedule,
             placement,
             starts,
+            loads,
             slice_is_auto: self.schedule.slice.as_deref() == Some("auto"),
             calibration: None,
             is_sequential_to_fit: false,

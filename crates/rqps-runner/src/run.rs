@@ -1,4 +1,4 @@
-//! A run from its plan to its end: the starts of the servers, one after the other.
+//! A run from its plan to its end: the launches of the servers, one after the other.
 
 use std::time::Duration;
 
@@ -70,7 +70,7 @@ pub fn run<'a>(
         run_id: id.clone(),
         seed: run.seed,
         n_resumed: run.n_resumed,
-        start_idx: 0,
+        launch: 0,
     };
     let mut journal = Journal::new(store, run, listen);
     let n_done = journal.n_done();
@@ -120,7 +120,7 @@ fn is_nothing_known(run: &Run) -> bool {
     run.systems.iter().all(|system| system.version_text.is_empty())
 }
 
-/// Carries out the starts of the servers, one after the other, with all systems' steps.
+/// Carries out the launches of the servers, one after the other, with all systems' steps.
 fn carry_out(run: &mut RunContext<'_>, journal: &mut Journal<'_>) -> Result<()> {
     let mut profiler = Profiler::begin(run, journal)?;
     let mut audit = Audit::default();
@@ -131,16 +131,16 @@ fn carry_out(run: &mut RunContext<'_>, journal: &mut Journal<'_>) -> Result<()> 
     if !is_interleaved {
         audit.in_advance(run, journal, &ready)?;
     }
-    for start_idx in 0..run.plan.starts {
-        run.start_idx = start_idx;
-        states.iter_mut().for_each(SystemState::begin_start);
+    let n_launches = run.n_launches();
+    for launch in 0..n_launches {
+        run.launch = launch;
+        states.iter_mut().for_each(SystemState::begin_launch);
         let pending = pending_of(run, journal, &ready);
         if pending.is_empty() {
             continue;
         }
-        if run.plan.starts > 1 {
-            let (nth, of) = (start_idx + 1, run.plan.starts);
-            journal.note(&format!("start {nth} of {of} of the servers"));
+        if n_launches > 1 {
+            journal.note(&format!("start {} of {n_launches} of the servers", launch + 1));
         }
         if is_interleaved {
             let order = drawn_order(run, pending.len());
@@ -157,13 +157,14 @@ fn carry_out(run: &mut RunContext<'_>, journal: &mut Journal<'_>) -> Result<()> 
     Ok(())
 }
 
-/// The systems that have something to do on the start under way.
+/// The systems that have something to do in the launch under way.
 fn pending_of<'r>(
     run: &RunContext<'_>,
     journal: &Journal<'_>,
     ready: &'r [Ready],
 ) -> Vec<&'r Ready> {
-    let has_more = |one: &&Ready| journal.first_pending(run.steps_of_start(), one.system).is_some();
+    let has_more =
+        |one: &&Ready| journal.first_pending(run.steps_of_launch(), one.system).is_some();
     ready.iter().filter(has_more).collect()
 }
 
@@ -177,7 +178,7 @@ fn one_system(
     state: &mut SystemState,
     ready: &Ready,
 ) -> Result<()> {
-    if journal.first_pending(run.steps_of_start(), ready.system).is_none() {
+    if journal.first_pending(run.steps_of_launch(), ready.system).is_none() {
         return Ok(());
     }
     let doing = format!("measure {}", run.label(ready.system));
@@ -218,19 +219,19 @@ fn fetch_all(run: &RunContext<'_>, journal: &mut Journal<'_>) -> Result<Vec<Read
     Ok(ready)
 }
 
-/// In which order `n` systems are measured one after the other: the plan's on a single start, else drawn
-/// for each, so that no system always has the host early or late.
+/// In which order `n` systems are measured one after the other: the plan's on a single launch, else drawn
+/// for each launch, so that no system always has the host early or late.
 fn order_of_start(run: &RunContext<'_>, n: usize) -> Vec<usize> {
-    if run.plan.starts < 2 { (0..n).collect() } else { drawn_order(run, n) }
+    if run.n_launches() < 2 { (0..n).collect() } else { drawn_order(run, n) }
 }
 
-/// In which order `n` systems are started, filled and warmed up on the start under way. The memory
-/// that a server gets depends on which servers came before it. Every second start has the order of the
+/// In which order `n` systems are started, filled and warmed up in the launch under way. The memory
+/// that a server gets depends on which servers came before it. Every second launch has the order of the
 /// one before it reversed: of two systems each is first as often as the other.
 fn drawn_order(run: &RunContext<'_>, n: usize) -> Vec<usize> {
-    let seed = seed::derive(run.seed, SeedDomain::Start, u64::from(run.start_idx / 2));
+    let seed = seed::derive(run.seed, SeedDomain::Start, u64::from(run.launch / 2));
     let mut order = shuffled(n, seed);
-    if run.start_idx % 2 == 1 {
+    if run.launch % 2 == 1 {
         order.reverse();
     }
     order

@@ -18,7 +18,7 @@ use crate::system::RunningSystem;
 /// What a run is carried out with.
 pub(crate) struct RunContext<'a> {
     pub(crate) plan: &'a Plan,
-    /// Those of all starts of the servers, one start after the other.
+    /// Those of all launches of the servers, one launch after the other.
     pub(crate) steps: Vec<PlannedStep>,
     pub(crate) environment: &'a Environment,
     /// CPUs that rqps may use.
@@ -27,8 +27,8 @@ pub(crate) struct RunContext<'a> {
     pub(crate) seed: u64,
     /// How often the run was interrupted and resumed.
     pub(crate) n_resumed: u32,
-    /// The start of the servers that is under way, from 0.
-    pub(crate) start_idx: u32,
+    /// The launch of the servers that is under way, from 0.
+    pub(crate) launch: u32,
 }
 
 impl RunContext<'_> {
@@ -53,44 +53,66 @@ impl RunContext<'_> {
         (0..self.plan.systems.len()).map(SystemIdx)
     }
 
-    /// The steps of all starts.
+    /// The steps of all launches.
     pub(crate) fn all_steps(&self) -> impl DoubleEndedIterator<Item = StepIdx> + Clone + use<> {
         StepIdx(0).until(StepIdx(self.steps.len()))
     }
 
-    /// The steps of the start of the servers that is under way.
-    pub(crate) fn steps_of_start(
+    /// How often the servers are launched in all.
+    pub(crate) fn n_launches(&self) -> u32 {
+        self.steps.last().map_or(0, |last| last.launch + 1)
+    }
+
+    /// The steps of the launch of the servers that is under way.
+    pub(crate) fn steps_of_launch(
         &self,
     ) -> impl DoubleEndedIterator<Item = StepIdx> + Clone + use<> {
-        self.steps_of(self.start_idx)
+        self.steps_of(self.launch)
     }
 
     /// The steps of any of them.
     pub(crate) fn steps_of(
         &self,
-        start_idx: u32,
+        launch: u32,
     ) -> impl DoubleEndedIterator<Item = StepIdx> + Clone + use<> {
-        self.begin_of(start_idx).until(self.begin_of(start_idx + 1))
+        let before = |launch: u32| StepIdx(self.steps.partition_point(|s| s.launch < launch));
+        before(launch).until(before(launch + 1))
     }
 
-    /// The first step of the start under way.
+    /// The set of data that the launch under way is on, from 0.
+    pub(crate) fn load(&self) -> u32 {
+        self.steps_of_launch().next().map_or(0, |first| self.step(first).load)
+    }
+
+    /// The steps on a set of data, of all launches.
+    pub(crate) fn steps_of_load(
+        &self,
+        load: u32,
+    ) -> impl DoubleEndedIterator<Item = StepIdx> + Clone + use<> {
+        let before = |load: u32| StepIdx(self.steps.partition_point(|s| s.load < load));
+        before(load).until(before(load + 1))
+    }
+
+    /// The first step on the data of the launch under way.
     pub(crate) fn first_step(&self) -> StepIdx {
-        self.begin_of(self.start_idx)
+        StepIdx(self.steps.partition_point(|s| s.load < self.load()))
     }
 
-    /// What comes after the last step of the start under way.
-    pub(crate) fn end_of_start(&self) -> StepIdx {
-        self.begin_of(self.start_idx + 1)
+    /// What comes after the last step of the launch under way.
+    pub(crate) fn end_of_launch(&self) -> StepIdx {
+        StepIdx(self.steps.partition_point(|s| s.launch <= self.launch))
     }
 
-    fn begin_of(&self, start_idx: u32) -> StepIdx {
-        let n = self.steps.len() / usize::try_from(self.plan.starts).unwrap_or(1).max(1);
-        StepIdx(usize::try_from(start_idx).unwrap_or(0) * n)
+    /// Whether the next launch goes on with the data of the one under way.
+    pub(crate) fn is_followed(&self) -> bool {
+        let end = self.end_of_launch();
+        self.steps.get(end.0).is_some_and(|next| next.load == self.load())
     }
 
     /// The step that has filled the tables that a step uses; none before the first load.
     pub(crate) fn filled_by(&self, step: StepIdx) -> Option<StepIdx> {
-        self.first_step().until(step.next()).rev().find(|&step| self.step(step).fills())
+        let load = self.step(step).load;
+        self.steps_of_load(load).rev().find(|&at| at <= step && self.step(at).fills())
     }
 
     /// The Insert Benchmark's schema on a system.

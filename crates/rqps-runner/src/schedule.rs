@@ -10,4 +10,5 @@ pub(crate) mod profiles;
 pub(crate) mod sequential;
 pub(crate) mod settle;
 pub(crate) mod step;
+pub(crate) mod warm;
 pub(crate) mod warnings;

@@ -168,6 +168,11 @@ impl RunningSystem {
         })
     }
 
+    /// Whether it has a data directory that is rqps's own.
+    pub(crate) fn has_data(&self) -> bool {
+        self.server.is_some()
+    }
+
     /// Notes on its data what is in them, for an attempt that resumes with them ([`Data::Kept`]).
     pub(crate) fn set_note(&self, note: Option<&str>) -> Result<()> {
         let Some(server) = &self.server else { return Ok(()) };
@@ -250,13 +255,7 @@ impl RunningSystem {
         let kept = kept_log::keep(&instance, log);
         instance.remove()?;
         kept?;
-        Ok(match stopped? {
-            Stopped::Clean => None,
-            Stopped::Unclean(end) => Some(format!("{name} did not stop as it should: {end}")),
-            Stopped::Killed { after } => {
-                Some(format!("{name} did not stop within {} s and was killed", after.as_secs_f64()))
-            }
-        })
+        Ok(describe_unclean(&name, &stopped?))
     }
 
     /// Whether the server has said in the step under way that there is no space left for its data. There may
@@ -283,18 +282,24 @@ impl RunningSystem {
             && !self.is_out_of_space()
             && self.server.as_ref().is_some_and(is_whole);
         let Some(Local { running, instance }) = self.server.take_if(|_| is_of_use) else {
-            return Ended { cause: self.abandon(log), kept: None };
+            return Ended { cause: self.abandon(log), kept: None, unclean: None };
         };
         let Self { admin, samples, counted, patience, .. } = self;
         drop(samples.finish());
         drop((admin, counted));
         let dir = instance.setup().dir.clone();
-        let is_stopped = matches!(running.stop(patience.stop()), Ok(Stopped::Clean));
+        let name = running.name().to_owned();
+        let stopped = running.stop(patience.stop());
+        let is_stopped = matches!(stopped, Ok(Stopped::Clean));
+        let unclean = match stopped {
+            Ok(stopped) => describe_unclean(&name, &stopped),
+            Err(error) => Some(error.to_string()),
+        };
         // The next attempt adds what its own server says.
         let _ = kept_log::keep(&instance, log);
         match instance.leave(is_stopped) {
-            Ok(()) => Ended { cause: None, kept: Some(dir) },
-            Err(error) => Ended { cause: Some(error.to_string()), kept: None },
+            Ok(()) => Ended { cause: None, kept: Some(dir), unclean },
+            Err(error) => Ended { cause: Some(error.to_string()), kept: None, unclean },
         }
     }
 
@@ -359,6 +364,19 @@ pub(crate) struct Ended {
     pub(crate) cause: Option<String>,
     /// The directory of the data that were kept.
     pub(crate) kept: Option<PathBuf>,
+    /// How it did not stop as it should.
+    pub(crate) unclean: Option<String>,
+}
+
+/// What a server did in place of stopping as it should.
+fn describe_unclean(name: &str, stopped: &Stopped) -> Option<String> {
+    match stopped {
+        Stopped::Clean => None,
+        Stopped::Unclean(end) => Some(format!("{name} did not stop as it should: {end}")),
+        Stopped::Killed { after } => {
+            Some(format!("{name} did not stop within {} s and was killed", after.as_secs_f64()))
+        }
+    }
 }
 
 /// A connection for questions and the samplers of a server that is up, which keep at most `n_files` files

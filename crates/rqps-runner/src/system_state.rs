@@ -24,7 +24,9 @@ pub(crate) struct SystemState {
     pub(crate) is_stirred: bool,
     /// Its server was started on data that an earlier attempt had kept, and no later load has made that even.
     pub(crate) is_on_kept_data: bool,
-    /// The step in which that attempt was broken off.
+    /// That attempt was broken off in the middle of the steps of a launch.
+    pub(crate) is_broken_off: bool,
+    /// The step in which it was.
     pub(crate) resumed_step: Option<StepIdx>,
     /// The step of which this attempt at the run has measured nothing, as an earlier one had measured all:
     /// its tables are not those that the step left.
@@ -44,14 +46,20 @@ impl SystemState {
             is_refilled: false,
             is_stirred: false,
             is_on_kept_data: false,
+            is_broken_off: false,
             resumed_step: None,
             unmeasured_step: None,
             measured_step: None,
         }
     }
 
-    /// Forgets what was of the server and the tables of the start before.
-    pub(crate) fn begin_start(&mut self) {
+    /// Its server is not on data that were kept.
+    pub(crate) fn forget_kept_data(&mut self) {
+        (self.is_on_kept_data, self.is_broken_off, self.resumed_step) = (false, false, None);
+    }
+
+    /// Forgets what was of the server and the tables of the launch before.
+    pub(crate) fn begin_launch(&mut self) {
         let Self { idx, n_faults, current_step, .. } = *self;
         *self = Self { n_faults, current_step, ..Self::new(idx) };
     }

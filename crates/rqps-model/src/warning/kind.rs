@@ -105,10 +105,7 @@ pub enum WarningKind {
     /// The run was interrupted and resumed before this step, on tables filled again.
     Resumed,
     /// The run was interrupted, and the server was started again on its data.
-    StartedAgain {
-        /// Whether its caches were warmed and its background work came to rest.
-        is_warmed: bool,
-    },
+    StartedAgain,
     /// The server failed before and was started on tables filled again.
     StartedOnNewData,
     /// The base had been measured before, so there is no ratio.

@@ -54,7 +54,7 @@ fn is_incomplete_without_facts(kind: &WarningKind) -> bool {
         WarningKind::ImportedFault { .. }
             | WarningKind::HostSuspended { .. }
             | WarningKind::ClockSet { .. }
-            | WarningKind::StartedAgain { .. }
+            | WarningKind::StartedAgain
             | WarningKind::BulkLoad { .. }
     )
 }

@@ -193,7 +193,7 @@ impl<'a> Bench<'a> {
     ) -> Result<Sides> {
         let (planned, seed) = (self.planned(step, way)?, self.next_seed());
         let slice = Duration::from_millis(slice_ms.into());
-        let cut = Cut::Timed(TimedCut::of(way.time, slice, false));
+        let cut = Cut::Timed(TimedCut::of(way.time, slice, false, 1));
         let mut sides: Sides = [Vec::new(), Vec::new()];
         let both: Vec<usize> = (0..self.ups.len()).collect();
         self.measure(&planned, cut, seed, &both, &mut sides, listen)?;

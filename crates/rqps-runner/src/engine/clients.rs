@@ -177,7 +177,7 @@ pub(crate) fn place_server(bench: &Bench<'_>, placement: Placement) -> Result<()
 
 /// The warm-up before a step, unless it is one itself or there is to be none.
 pub(super) fn warm_up(planned: &PlannedStep, seed: u64) -> Option<Order> {
-    let time = planned.of_file().ok()?.1.times.warm_up;
+    let time = planned.warm_up(planned.of_file().ok()?.1);
     let wanted = !time.is_zero() && planned.info.kind != StepKind::WarmUp;
     wanted.then(|| Order { pace: Pace::Closed, stop: Stop::Time(time), seed: mix(seed, 0) })
 }

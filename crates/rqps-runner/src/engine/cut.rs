@@ -35,13 +35,15 @@ impl Cut {
     /// A step that is measured by a plan's schedule.
     pub(crate) fn of_step(planned: &PlannedStep, schedule: Schedule) -> Self {
         match (&planned.job, schedule) {
-            (Job::Insert { step, args }, _) => Self::Counted(CountedCut::of(step, args, schedule)),
-            (Job::File { step, args, .. }, Schedule::Interleaved { slice_ms, .. })
+            (Job::Insert { step, args }, _) => {
+                Self::Counted(CountedCut::of(step, args, schedule, planned.n_shares))
+            }
+            (Job::File { .. }, Schedule::Interleaved { slice_ms, .. })
                 if planned.info.kind != StepKind::WarmUp =>
             {
-                let total = schedule.at_most(step.slice_time(args));
                 let slice = Duration::from_millis(slice_ms.into());
-                Self::Timed(TimedCut::of(total, slice, schedule.half_width().is_some()))
+                let may_end = schedule.half_width().is_some();
+                Self::Timed(TimedCut::of(planned.time(schedule), slice, may_end, planned.n_shares))
             }
             (Job::File { step, args, .. }, _) => {
                 let n_slices = planned.n_slices(schedule.slices());

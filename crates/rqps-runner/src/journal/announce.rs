@@ -56,11 +56,11 @@ impl Journal<'_> {
             matches!(source, SystemSource::Catalogue { .. } | SystemSource::Basedir { .. })
         };
         let ours = || run.systems().filter(is_ours);
-        let has_more = |start: u32, system: SystemIdx| {
-            run.steps_of(start).any(|step| self.is_pending(step, system))
+        let has_more = |launch: u32, system: SystemIdx| {
+            run.steps_of(launch).any(|step| self.is_pending(step, system))
         };
-        let pending: Vec<Vec<SystemIdx>> = (run.start_idx..run.plan.starts)
-            .map(|start| ours().filter(|&system| has_more(start, system)).collect())
+        let pending: Vec<Vec<SystemIdx>> = (run.launch..run.n_launches())
+            .map(|launch| ours().filter(|&system| has_more(launch, system)).collect())
             .collect();
         // Interleaved systems are all up from the beginning.
         let are_all_up = run.plan.schedule.is_interleaved();

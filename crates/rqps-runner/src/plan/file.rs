@@ -163,13 +163,15 @@ pub struct ScheduleFile {
     pub slice: Option<String>,
     /// Slices per step and system; interleaved, the time of so many slices.
     pub slices: Option<u32>,
-    /// Longest time that a step is measured on each system and start, in place of `slices`: `60s`.
+    /// Longest time that a step is measured on each system, all starts together, in place of `slices`: `60s`.
     pub budget: Option<String>,
     /// A step ends when the half-width of every candidate's rQPS is at most this: `1%`. Not one of the
     /// Insert Benchmark.
     pub precision: Option<String>,
-    /// How many times everything is measured, each time on servers that were initialised and started for it.
+    /// On how many starts of the servers each step is measured, on the same data; its time is divided among them.
     pub starts: Option<u32>,
+    /// How many times everything is measured, each time on new data.
+    pub loads: Option<u32>,
     /// `auto`, `free`, `split` or `paired`.
     pub placement: Option<String>,
     /// Seed of all randomness; drawn when absent, and recorded.

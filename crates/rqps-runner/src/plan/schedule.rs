@@ -25,15 +25,23 @@ const BUDGET: std::ops::RangeInclusive<Duration> =
 /// Half-widths that can be asked for, basis points: 0.1% to 50%.
 const HALF_WIDTH_BP: std::ops::RangeInclusive<u32> = 10..=5000;
 
-/// Starts of the servers that can be asked for.
+/// Starts of the servers that can be asked for, and sets of data.
 const STARTS: std::ops::RangeInclusive<u32> = 1..=100;
 
+/// Starts of the servers when the plan does not say: t with three degrees of freedom is 3.2, with two 4.3
+/// (docs/statistics.md, Starts).
+pub(crate) const DEFAULT_STARTS: u32 = 4;
+
+/// What the schedule of a plan says.
+pub(super) struct Times {
+    pub(super) schedule: Schedule,
+    pub(super) placement: Placement,
+    pub(super) starts: u32,
+    pub(super) loads: u32,
+}
+
 impl ScheduleFile {
-    /// The schedule, the placement and the number of starts.
-    pub(super) fn resolve(
-        &self,
-        systems: &[SystemSpec],
-    ) -> Result<(Schedule, Placement, u32), Refusal> {
+    pub(super) fn resolve(&self, systems: &[SystemSpec]) -> Result<Times, Refusal> {
         let external = |s: &SystemSpec| matches!(s.source, SystemSource::External { .. });
         let interleaved = match self.mode.as_deref() {
             // Servers elsewhere may have other work, and cannot be stopped while they wait.
@@ -49,20 +57,23 @@ impl ScheduleFile {
             Some(word) => word.parse().map_err(|e| (format!("{e}"), "write one of them".into()))?,
             None => Placement::Auto,
         };
-        let starts = self.starts.unwrap_or(1);
-        if !STARTS.contains(&starts) {
-            let remedy = format!("write {} to {}", STARTS.start(), STARTS.end());
-            return Err((format!("starts = {starts} is out of range"), remedy));
-        }
-        if starts > 1
-            && let Some(running) = systems.iter().find(|system| external(system))
-        {
-            let what = format!(
-                "starts = {starts}, and {} is given by dsn: rqps cannot start it again",
-                running.label
-            );
-            let remedy = "leave starts out, or name version or basedir in place of dsn";
-            return Err((what, remedy.to_owned()));
+        let starts = self.starts.unwrap_or_else(|| default_starts(systems));
+        let loads = self.loads.unwrap_or(1);
+        for (key, n) in [("starts", starts), ("loads", loads)] {
+            if !STARTS.contains(&n) {
+                let remedy = format!("write {} to {}", STARTS.start(), STARTS.end());
+                return Err((format!("{key} = {n} is out of range"), remedy));
+            }
+            if n > 1
+                && let Some(running) = systems.iter().find(|system| external(system))
+            {
+                let what = format!(
+                    "{key} = {n}, and {} is given by dsn: rqps cannot start it again",
+                    running.label
+                );
+                let remedy = format!("leave {key} out, or name version or basedir in place of dsn");
+                return Err((what, remedy));
+            }
         }
         let slices = self.slices.unwrap_or(DEFAULT_SLICES);
         if !(1..=1000).contains(&slices) {
@@ -84,7 +95,8 @@ impl ScheduleFile {
                     return Err((what, remedy));
                 }
             }
-            return Ok((Schedule::Sequential { slices }, placement, starts));
+            let schedule = Schedule::Sequential { slices };
+            return Ok(Times { schedule, placement, starts, loads });
         }
         let slice = self.slice.as_deref().filter(|text| *text != "auto");
         let slice_ms = slice.map(parse_slice).transpose()?;
@@ -94,14 +106,14 @@ impl ScheduleFile {
             budget_ms: self.budget.as_deref().map(parse_budget).transpose()?,
             half_width_bp: self.precision.as_deref().map(parse_precision).transpose()?,
         };
-        Ok((schedule, placement, starts))
+        Ok(Times { schedule, placement, starts, loads })
     }
 
     pub(super) fn of(plan: &Plan) -> Self {
         let mut file = Self {
             placement: Some(plan.placement.to_string()),
-            // What is as usual stays unwritten: plans of older runs can then still be resumed.
-            starts: (plan.starts > 1).then_some(plan.starts),
+            starts: Some(plan.starts),
+            loads: (plan.loads > 1).then_some(plan.loads),
             seed: plan.seed,
             ..Self::default()
         };
@@ -120,6 +132,14 @@ impl ScheduleFile {
         }
         file
     }
+}
+
+/// Several where rqps starts servers, and can start all of them again.
+fn default_starts(systems: &[SystemSpec]) -> u32 {
+    let is_elsewhere = |s: &SystemSpec| matches!(s.source, SystemSource::External { .. });
+    let is_server = |s: &SystemSpec| !matches!(s.source, SystemSource::Builtin);
+    let can_start = systems.iter().any(is_server) && !systems.iter().any(is_elsewhere);
+    if can_start { DEFAULT_STARTS } else { 1 }
 }
 
 /// `100ms`, `0.1s`: milliseconds.

@@ -64,6 +64,7 @@ impl PlanFile {
             budget,
             precision,
             starts: _,
+            loads: _,
             placement,
             seed: _,
         } = schedule;

@@ -11,10 +11,13 @@ use rqps_workload::{InsertArgs, Step, Suite, SuiteArgs};
 
 use crate::Plan;
 use crate::plan::SuiteWork;
-use crate::plan::{limits, placement};
+use crate::plan::{launches, limits, placement};
 
 /// A suite of a thousand steps takes less, bytes.
 const MOST_OF_SUITE: u64 = 4 << 20;
+
+/// The shortest warm-up of a step that has one: the plans and caches of new sessions.
+const LEAST_WARM_UP: Duration = Duration::from_millis(200);
 
 /// What a step does, with its arguments.
 #[derive(Debug, Clone)]
@@ -48,8 +51,14 @@ pub struct PlannedStep {
     pub clients: u32,
     /// Placement, resolved.
     pub placement: Placement,
-    /// On which start of the servers it runs, from 0.
+    /// Which of the starts that it is measured on this is, from 0: what its slices are compared within.
     pub start: u32,
+    /// Among how many starts its time is divided.
+    pub n_shares: u32,
+    /// How often the servers were started before it, since the run began.
+    pub launch: u32,
+    /// How often the data were made again before it, since the run began.
+    pub load: u32,
 }
 
 impl PlannedStep {
@@ -67,16 +76,32 @@ impl PlannedStep {
             Job::File { step, args, .. } if self.info.kind == StepKind::WarmUp => {
                 step.slice_time(args)
             }
-            Job::File { step, args, .. } => {
-                args.times.warm_up + schedule.at_most(step.slice_time(args))
-            }
+            Job::File { args, .. } => self.warm_up(args) + self.time(schedule),
             Job::Insert { step, args } => match step.work {
                 Work::Load | Work::Index => fill(args.rows * u64::from(args.tables())),
                 // A random insert and its delete cost several times that.
                 Work::Churn { rows } => fill(rows * 10 * u64::from(args.tables())),
-                Work::Query { .. } => schedule.at_most(args.query_time),
+                Work::Query { .. } => self.time(schedule),
             },
         }
+    }
+
+    /// The longest time that it is measured on each system and start.
+    pub(crate) fn time(&self, schedule: Schedule) -> Duration {
+        let slice = match &self.job {
+            Job::File { step, args, .. } => step.slice_time(args),
+            Job::Insert { args, .. } => args.query_time,
+        };
+        match schedule {
+            Schedule::Sequential { slices } => slice * self.n_slices(slices),
+            Schedule::Interleaved { .. } => schedule.at_most(slice) / self.n_shares,
+        }
+    }
+
+    /// How long it warms up before it is measured.
+    pub(crate) fn warm_up(&self, args: &SuiteArgs) -> Duration {
+        let whole = args.times.warm_up;
+        (whole / self.n_shares).max(LEAST_WARM_UP.min(whole))
     }
 
     /// The step, arguments and rate of one that is read from a suite file.
@@ -104,9 +129,9 @@ impl PlannedStep {
         }
     }
 
-    /// How many slices it has in a run of so many.
+    /// How many slices it has on each start, in a run of so many.
     pub(crate) fn n_slices(&self, slices: u32) -> u32 {
-        if self.info.kind == StepKind::WarmUp { 1 } else { slices }
+        if self.info.kind == StepKind::WarmUp { 1 } else { slices.div_ceil(self.n_shares) }
     }
 
     /// Whether the server is settled after it.
@@ -156,8 +181,7 @@ impl PlannedStep {
     }
 }
 
-/// All steps of a plan in order, each number of clients on its own; all of them again for each start
-/// of the servers.
+/// All steps of a plan in order, each number of clients and each start of the servers on its own.
 ///
 /// # Errors
 /// When a suite or a step is unknown, or a placement cannot be had.
@@ -171,7 +195,16 @@ pub fn of_plan(plan: &Plan, cpus: &[usize], all_local: bool) -> Result<Vec<Plann
             }
             let best = plan.calibration.as_ref().and_then(|found| found.placement_for(clients));
             let placement = placement::resolve(plan.placement, clients, cpus, all_local, best)?;
-            planned.push(PlannedStep { job, info, clients, placement, start: 0 });
+            planned.push(PlannedStep {
+                job,
+                info,
+                clients,
+                placement,
+                start: 0,
+                n_shares: 1,
+                launch: 0,
+                load: 0,
+            });
             Ok(())
         };
         match &suite_plan.work {
@@ -195,8 +228,7 @@ pub fn of_plan(plan: &Plan, cpus: &[usize], all_local: bool) -> Result<Vec<Plann
             }
         }
     }
-    let of_start = |start| planned.iter().map(move |p| PlannedStep { start, ..p.clone() });
-    Ok((0..plan.starts).flat_map(of_start).collect())
+    Ok(launches::arrange(&planned, plan.starts, plan.loads))
 }
 
 fn load_suite(kind: &str) -> Result<Suite> {

@@ -14,7 +14,7 @@ use crate::run_context::RunContext;
 use crate::schedule::insert::{Recording, insert_step};
 use crate::schedule::load::load;
 use crate::schedule::settle::settle;
-use crate::schedule::step::warm_up_again;
+use crate::schedule::warm::warm_caches;
 use crate::system_state::Member;
 
 /// Asks a server that was just started what it is, and brings its tables to where the run is.
@@ -39,14 +39,14 @@ pub(super) fn catch_up(
     member: &mut Member<'_>,
 ) -> Result<()> {
     let begin = run.first_step();
-    let first = journal.first_pending(run.steps_of_start(), member.idx()).unwrap_or(begin);
+    let first = journal.first_pending(run.steps_of_launch(), member.idx()).unwrap_or(begin);
     member.state.unsettled = None;
     if member.state.is_on_kept_data {
         match resume_on_kept_data(run, journal, member, first) {
             Err(error) if !run.is_of_run(&error) && member.up.answers() => {
                 let reason = in_words(&error);
                 journal.warn(member.idx(), WarningKind::DataNotUsed { reason })?;
-                (member.state.is_on_kept_data, member.state.resumed_step) = (false, None);
+                member.state.forget_kept_data();
             }
             other => return other,
         }
@@ -59,22 +59,25 @@ pub(super) fn catch_up(
     Ok(())
 }
 
-/// Brings a system that was started on its own data to where the run is: to rest, with its caches
-/// warmed as before.
+/// Brings a system that was started on its own data to where the run is, with its caches warmed as before: to rest,
+/// where it was broken off in the middle of its steps.
 fn resume_on_kept_data(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,
     member: &mut Member<'_>,
     first: StepIdx,
 ) -> Result<()> {
-    journal.note(&format!("{}: resumes with its data", run.label(member.idx())));
-    member.state.resumed_step = Some(first);
-    let Some(load) = run.filled_by(first) else { return Ok(()) };
-    if run.step(load).of_insert().is_some() {
-        return Ok(());
+    let is_broken_off = member.state.is_broken_off;
+    if is_broken_off {
+        journal.note(&format!("{}: resumes with its data", run.label(member.idx())));
+        member.state.resumed_step = Some(first);
     }
-    settle(run, journal, member, load)?;
-    warm_up_again(run, journal, member, load.next().until(first))
+    let Some(load) = run.filled_by(first) else { return Ok(()) };
+    // The Insert Benchmark settles before it queries.
+    if is_broken_off && run.step(load).of_insert().is_none() {
+        settle(run, journal, member, load)?;
+    }
+    warm_caches(run, journal, member, load)
 }
 
 /// Fills the tables of the suite that the run resumes with again, where the data of the interrupted attempt are not
@@ -99,9 +102,9 @@ fn refill(
     } else {
         load(run, journal, member, filled_by)?;
         settle(run, journal, member, filled_by)?;
-        warm_up_again(run, journal, member, filled_by.next().until(first))?;
+        warm_caches(run, journal, member, filled_by)?;
     }
-    let note = FilledBy { start: run.start_idx, load: filled_by, is_refilled: true };
+    let note = FilledBy { load: filled_by, is_refilled: true };
     member.up.set_note(Some(&note.to_string()))
 }
 

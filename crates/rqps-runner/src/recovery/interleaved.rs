@@ -7,7 +7,7 @@ use rqps_model::{RunSystem, SystemIdx};
 use super::catch_up::{catch_up, take_back};
 use super::failures::after_failure;
 use super::kept_data::{resumes_with, start};
-use super::start::{Fate, finish, give_up, start_on_new_data};
+use super::start::{Fate, end_launch, give_up, start_on_new_data};
 use crate::audit::{Audit, judge};
 use crate::failure::Broken;
 use crate::journal::Journal;
@@ -39,7 +39,7 @@ impl<'r, 's> Together<'r, 's> {
     }
 }
 
-/// All systems from their start to their stop, with the steps of the start under way that they have not done.
+/// All systems from their start to their stop, with the steps of the launch under way that they have not done.
 pub(crate) fn measure_interleaved(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,
@@ -135,7 +135,7 @@ fn finish_all(
     let mut result = Ok(());
     for Member { state, up } in members {
         // Whatever the first one's trouble, the others are stopped as well.
-        let stopped = finish(run, journal, state.idx, up);
+        let stopped = end_launch(run, journal, state.idx, up);
         result = result.and(stopped);
     }
     result
@@ -285,7 +285,7 @@ fn mend_those_gone(
     let mut gone = Vec::new();
     for member in &mut all.members {
         let system = member.idx();
-        let has_more = journal.first_pending(run.steps_of_start(), system).is_some();
+        let has_more = journal.first_pending(run.steps_of_launch(), system).is_some();
         if has_more && !member.up.answers() {
             gone.push(system);
         }

@@ -12,7 +12,7 @@ use rqps_workload::insert::{MAX_GAP, Schema};
 use rqps_workload::populate;
 use rqps_workload::statement::table_name;
 
-use super::start::{Fate, give_up, log_of_start, name_of, start_on, start_on_new_data};
+use super::start::{Fate, give_up, log_of_launch, name_of, start_on, start_on_new_data};
 use crate::failure::{Kept, is_disk_full};
 use crate::filled_by::FilledBy;
 use crate::insert_tables::Tables;
@@ -43,7 +43,7 @@ pub(super) fn resumes_with(
     system: SystemIdx,
 ) -> Option<Resumption> {
     let begin = run.first_step();
-    let first = journal.first_pending(run.steps_of_start(), system).filter(|f| *f > begin)?;
+    let first = journal.first_pending(run.steps_of_launch(), system).filter(|f| *f > begin)?;
     let load = run.filled_by(first).filter(|_| !run.step(first).makes_tables())?;
     Some(Resumption { load, first })
 }
@@ -78,17 +78,27 @@ fn start_on_kept_data(
     state: &mut SystemState,
     ready: &Ready,
 ) -> Result<Option<RunningSystem>> {
-    state.is_on_kept_data = false;
-    let Installation::Local(_, _, _, places) = &ready.installation else { return Ok(None) };
+    state.forget_kept_data();
     let Some(resumption) = resumes_with(run, journal, state.idx) else { return Ok(None) };
+    let is_first = run.steps_of_launch().next() == Some(resumption.first);
+    let places = match &ready.installation {
+        Installation::Local(_, _, _, places) => places,
+        // It has no data, so that nothing of them can be lost between launches.
+        Installation::Null if is_first => {
+            state.is_on_kept_data = true;
+            return start_on(run, journal, state, ready, Data::New).map(Some);
+        }
+        Installation::Null | Installation::External(_) => return Ok(None),
+    };
     let dir = places.data.join(name_of(run, state.idx));
-    let is_of_these = |note: &FilledBy| note.start == run.start_idx && note.load == resumption.load;
+    let is_of_these = |note: &FilledBy| note.load == resumption.load;
     let Some(note) = note_on(&dir).filter(is_of_these) else { return Ok(None) };
     let tried = start_on(run, journal, state, ready, Data::Kept)
         .and_then(|up| look_at_tables(run, journal, state, resumption, up));
     match tried {
         Ok(up) => {
-            (state.is_on_kept_data, state.is_refilled) = (true, note.is_refilled);
+            state.is_on_kept_data = true;
+            (state.is_broken_off, state.is_refilled) = (!is_first, note.is_refilled);
             Ok(Some(up))
         }
         // With some room they are as good as they were.
@@ -102,17 +112,20 @@ fn start_on_kept_data(
     }
 }
 
-/// Removes the data of systems that have done all steps of the start of the servers that the data are of,
-/// and keeps their servers' logs: rqps was killed as they stopped.
+/// Removes the data of systems that have done all steps on them, and keeps their servers' logs: rqps was killed as
+/// they stopped.
 pub(crate) fn clear_done(run: &RunContext<'_>, journal: &mut Journal<'_>) -> Result<()> {
     for (idx, dir) in leftover::dirs_of_systems(&run.run_id, run.environment) {
         let system = SystemIdx(idx);
-        let start = note_on(&dir).map(|note| note.start).filter(|s| *s < run.plan.starts);
-        if idx >= run.plan.systems.len() || !has_done(run, journal, system, start) {
+        let load = note_on(&dir).and_then(|note| Some(run.steps.get(note.load.0)?.load));
+        if idx >= run.plan.systems.len() || !has_done(run, journal, system, load) {
             continue;
         }
-        let start = start.unwrap_or(run.plan.starts.saturating_sub(1));
-        let log = log_of_start(journal, start, system)?;
+        let last = match load {
+            Some(load) => run.steps_of_load(load).next_back(),
+            None => run.all_steps().next_back(),
+        };
+        let log = log_of_launch(journal, last.map_or(0, |last| run.step(last).launch), system)?;
         let has_log = instance::is_ours(&dir) && instance::open_log_in(&dir).is_ok();
         let kept = if has_log { kept_log::keep_left(&dir, &log) } else { Ok(()) };
         let (label, shown) = (run.label(system), dir.display());
@@ -125,15 +138,15 @@ pub(crate) fn clear_done(run: &RunContext<'_>, journal: &mut Journal<'_>) -> Res
     Ok(())
 }
 
-/// Whether a system has done all steps of a start of the servers; of all where none is given.
+/// Whether a system has done all steps on a set of data; of all where none is given.
 fn has_done(
     run: &RunContext<'_>,
     journal: &Journal<'_>,
     system: SystemIdx,
-    start: Option<u32>,
+    load: Option<u32>,
 ) -> bool {
-    match start {
-        Some(start) => journal.first_pending(run.steps_of(start), system).is_none(),
+    match load {
+        Some(load) => journal.first_pending(run.steps_of_load(load), system).is_none(),
         None => journal.first_pending(run.all_steps(), system).is_none(),
     }
 }

@@ -3,7 +3,7 @@
 use super::catch_up::take_back;
 use super::failures::after_failure;
 use super::kept_data::start;
-use super::start::finish;
+use super::start::end_launch;
 use crate::audit::Audit;
 use crate::failure::Broken;
 use crate::journal::Journal;
@@ -13,7 +13,7 @@ use crate::schedule::sequential::pending_steps;
 use crate::system::installation::Ready;
 use crate::system_state::{Member, SystemState};
 
-/// A system from its start to its stop, with every step of the start under way that it has not done.
+/// A system from its start to its stop, with every step of the launch under way that it has not done.
 pub(crate) fn measure_alone(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,
@@ -35,5 +35,5 @@ pub(crate) fn measure_alone(
             Err(error) => up = after_failure(run, journal, state, ready, up, error)?,
         }
     }
-    finish(run, journal, system, up).map_err(|error| run.broken(system, error))
+    end_launch(run, journal, system, up).map_err(|error| run.broken(system, error))
 }

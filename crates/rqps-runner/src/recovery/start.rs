@@ -26,7 +26,7 @@ pub(super) fn start_on_new_data(
     state: &mut SystemState,
     ready: &Ready,
 ) -> Result<RunningSystem> {
-    state.is_on_kept_data = false;
+    state.forget_kept_data();
     start_on(run, journal, state, ready, Data::New)
 }
 
@@ -103,7 +103,7 @@ pub(super) fn give_up(
     if fate == Fate::Removed {
         return up.abandon(log.as_deref());
     }
-    let Ended { cause, kept: dir } = up.leave(log.as_deref());
+    let Ended { cause, kept: dir, .. } = up.leave(log.as_deref());
     if let Some(dir) = dir {
         journal.note(&format!(
             "{label}: its data stay in {} until the run is resumed or removed",
@@ -113,8 +113,28 @@ pub(super) fn give_up(
     cause
 }
 
+/// Stops a system whose steps of a launch are done, and keeps its log: with its data, where the next launch goes on
+/// with them.
+pub(super) fn end_launch(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    system: SystemIdx,
+    up: RunningSystem,
+) -> Result<()> {
+    if !run.is_followed() || !up.has_data() {
+        return finish(run, journal, system, up);
+    }
+    let log = log_path(run, journal, system)?;
+    journal.tell(Event::Preparing { label: run.label(system), doing: "stop" });
+    let ended = up.leave(Some(&log));
+    match ended.unclean.or(ended.cause) {
+        Some(reason) => journal.warn(system, WarningKind::NotStopped { reason }),
+        None => Ok(()),
+    }
+}
+
 /// Stops a system for good and keeps its log.
-pub(super) fn finish(
+fn finish(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,
     system: SystemIdx,
@@ -129,19 +149,19 @@ pub(super) fn finish(
 }
 
 fn log_path(run: &RunContext<'_>, journal: &Journal<'_>, system: SystemIdx) -> Result<PathBuf> {
-    log_of_start(journal, run.start_idx, system)
+    log_of_launch(journal, run.launch, system)
 }
 
-/// Where a run keeps the log of a system's server of any start.
-pub(super) fn log_of_start(
+/// Where a run keeps the log of a system's server of any launch.
+pub(super) fn log_of_launch(
     journal: &Journal<'_>,
-    start_idx: u32,
+    launch: u32,
     system: SystemIdx,
 ) -> Result<PathBuf> {
     let artifacts: &Path = &journal.artifact_dir()?;
-    Ok(artifacts.join(match start_idx {
+    Ok(artifacts.join(match launch {
         0 => format!("server-{system}.log"),
-        start => format!("server-{system}-start-{}.log", start + 1),
+        _ => format!("server-{system}-start-{}.log", launch + 1),
     }))
 }
 

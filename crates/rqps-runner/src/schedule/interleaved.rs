@@ -28,7 +28,7 @@ use crate::schedule::warnings::warnings_of_step;
 use crate::schedule::step::one_step;
 use crate::system_state::Member;
 
-/// The interleaved schedule of a start of the servers.
+/// The interleaved schedule of a launch of the servers.
 #[derive(Debug, Default)]
 pub(crate) struct Interleaved {
     /// How often a server has failed in a step.
@@ -36,7 +36,7 @@ pub(crate) struct Interleaved {
 }
 
 impl Interleaved {
-    /// The steps of the start under way that members have not done. After a failure it is called again, with
+    /// The steps of the launch under way that members have not done. After a failure it is called again, with
     /// the members that are left.
     pub(crate) fn pending_steps(
         &mut self,
@@ -46,7 +46,7 @@ impl Interleaved {
         profiler: &mut Profiler,
         members: &mut [Member<'_>],
     ) -> Result<(), Broken> {
-        for step in run.steps_of_start() {
+        for step in run.steps_of_launch() {
             run.check_interrupt().map_err(Broken::Run)?;
             audit.judge_sizes(run, journal, step).map_err(Broken::Unattributed)?;
             let is_pending = members.iter().any(|member| journal.is_pending(step, member.idx()));
@@ -70,7 +70,7 @@ impl Interleaved {
             let read = profiler.record_if_read(run, journal, &seen(members), step);
             read.and_then(|()| are_there(run, journal, members)).map_err(Broken::Unattributed)?;
         }
-        let rest = profiler.record_rest(run, journal, &seen(members), run.end_of_start());
+        let rest = profiler.record_rest(run, journal, &seen(members), run.end_of_launch());
         rest.and_then(|()| are_there(run, journal, members)).map_err(Broken::Unattributed)
     }
 }
@@ -91,7 +91,7 @@ fn are_there(
         return Ok(());
     }
     for member in members {
-        let has_more = journal.first_pending(run.steps_of_start(), member.idx()).is_some();
+        let has_more = journal.first_pending(run.steps_of_launch(), member.idx()).is_some();
         if has_more && !member.up.answers() {
             return Err(anyhow!(GONE));
         }

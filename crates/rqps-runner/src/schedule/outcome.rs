@@ -66,7 +66,7 @@ pub(crate) fn end_step(
         && planned.makes_tables()
         && let Some(load) = run.filled_by(step)
     {
-        let note = FilledBy { start: run.start_idx, load, is_refilled: member.state.is_refilled };
+        let note = FilledBy { load, is_refilled: member.state.is_refilled };
         member.up.set_note(Some(&note.to_string()))?;
     }
     journal.tell_end(run, step, system, &outcome);

@@ -78,11 +78,14 @@ impl Profiler {
             if matches!(source, SystemSource::External { .. } | SystemSource::Builtin) {
                 continue;
             }
-            for step in run.steps_of(0) {
+            for step in run.steps_of_load(0) {
                 let is_done = journal.cell(step, system).outcome == StepOutcome::Done
+                    && run.step(step).start == 0
                     && profiling.wants(run.step(step));
-                let mut later =
-                    run.steps_of(0).filter(|&at| at > step).take_while(|&at| !run.step(at).fills());
+                let mut later = run
+                    .steps_of_load(0)
+                    .filter(|&at| at > step)
+                    .take_while(|&at| !run.step(at).fills());
                 let has_more = later.any(|at| journal.is_pending(at, system));
                 if is_done && !has_more && !self.done.contains(&(step, system)) {
                     let why = anyhow::anyhow!("the run was interrupted before they were recorded");
@@ -107,8 +110,8 @@ impl Profiler {
         Ok(())
     }
 
-    /// Records all steps before `end` that are still to be recorded: the tables are about to be made
-    /// again, or the servers to be stopped.
+    /// Records all steps before `end` that are still to be recorded, unless the steps from there on need
+    /// the tables as they are.
     pub(crate) fn record_rest(
         &mut self,
         run: &RunContext<'_>,
@@ -116,6 +119,11 @@ impl Profiler {
         members: &[&Member<'_>],
         end: StepIdx,
     ) -> Result<()> {
+        let is_needed =
+            run.steps.get(end.0).is_some_and(|next| next.load == run.load() && !next.fills());
+        if is_needed {
+            return Ok(());
+        }
         for step in run.first_step().until(end) {
             // Steps on tables of an earlier load were recorded before it.
             if !step.until(end).any(|later| run.step(later).fills()) {
@@ -135,7 +143,7 @@ impl Profiler {
     ) -> Result<()> {
         let Some(profiling) = &run.plan.profiling else { return Ok(()) };
         // One start of the servers shows where the time goes.
-        if run.start_idx > 0 || !profiling.wants(run.step(step)) {
+        if run.step(step).start > 0 || !profiling.wants(run.step(step)) {
             return Ok(());
         }
         let is_due = |member: &&&Member<'_>| {

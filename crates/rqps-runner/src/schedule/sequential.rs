@@ -10,7 +10,7 @@ use crate::schedule::step::one_step;
 use crate::system::RunningSystem;
 use crate::system_state::Member;
 
-/// The steps of the start under way that a system has not done.
+/// The steps of the launch under way that a system has not done.
 pub(crate) fn pending_steps(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,
@@ -18,7 +18,7 @@ pub(crate) fn pending_steps(
     profiler: &mut Profiler,
     member: &mut Member<'_>,
 ) -> Result<()> {
-    for step in run.steps_of_start() {
+    for step in run.steps_of_launch() {
         if !journal.is_pending(step, member.idx()) {
             continue;
         }
@@ -32,7 +32,7 @@ pub(crate) fn pending_steps(
         profiler.record_if_read(run, journal, &[&*member], step)?;
         is_there(run, &mut member.up)?;
     }
-    profiler.record_rest(run, journal, &[&*member], run.end_of_start())
+    profiler.record_rest(run, journal, &[&*member], run.end_of_launch())
 }
 
 /// An error where a server has ended while stacks were recorded, which fails without a word: it would

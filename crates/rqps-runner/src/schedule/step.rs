@@ -5,11 +5,11 @@ use rqps_model::{Slice, StepIdx, StepKind};
 
 use crate::engine::blocks::{Blocks, Lane};
 use crate::engine::clients::StepClients;
-use crate::engine::cut::{Cut, Done};
+use crate::engine::cut::Cut;
 use crate::engine::waiting::Waiting;
 use crate::failure::Broken;
 use crate::journal::Journal;
-use crate::journal::step_record::{StepRecord, Unrecorded};
+use crate::journal::step_record::StepRecord;
 use crate::plan::seed;
 use crate::run_context::RunContext;
 use crate::schedule::insert;
@@ -73,24 +73,6 @@ fn measure(
     let attempt = attempt_number(run, member.state, step);
     let mut record = StepRecord::new(journal, step, vec![warnings]);
     alone(run, member, step, attempt, |blocks| blocks.run(done, &mut record))
-}
-
-/// Warms caches by those of the steps that do so; nothing of it is stored.
-pub(crate) fn warm_up_again(
-    run: &RunContext<'_>,
-    journal: &mut Journal<'_>,
-    member: &mut Member<'_>,
-    steps: impl Iterator<Item = StepIdx>,
-) -> Result<()> {
-    for step in steps.filter(|&step| run.step(step).info.kind == StepKind::WarmUp) {
-        let attempt = attempt_number(run, member.state, step);
-        let mut unrecorded = Unrecorded(journal);
-        let warmed = alone(run, member, step, attempt, |blocks| {
-            blocks.run(Done::default(), &mut unrecorded)
-        });
-        warmed.map_err(Broken::into_error)?;
-    }
-    Ok(())
 }
 
 /// Does something with the clients of a step on one system.

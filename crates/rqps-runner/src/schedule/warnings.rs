@@ -16,10 +16,11 @@ pub(crate) fn warnings_of_step(
 ) -> SystemWarnings {
     let planned = run.step(step);
     state.is_refilled &= !planned.fills();
-    state.is_on_kept_data &= !planned.fills();
-    // The Insert Benchmark warms nothing.
-    let started_again = (state.is_on_kept_data && !state.is_refilled)
-        .then(|| WarningKind::StartedAgain { is_warmed: planned.of_insert().is_none() });
+    if planned.fills() {
+        state.forget_kept_data();
+    }
+    let started_again =
+        (state.is_broken_off && !state.is_refilled).then_some(WarningKind::StartedAgain);
     let resumed = state.is_refilled.then_some(match state.n_faults {
         0 => WarningKind::Resumed,
         _ => WarningKind::StartedOnNewData,

@@ -18,11 +18,6 @@ use crate::system::installation::{Installation, places, render_config};
 /// with nothing cached takes about 400 MB, the others less.
 const BESIDE_CACHE: u64 = 400 << 20;
 
-/// Starts of the servers where systems that do not fit together are measured one after the other. With
-/// three the interval has two degrees of freedom, and a loss of 10% does not stand among the 32 steps of a
-/// run (docs/methodology.md); with four it does.
-const STARTS: u32 = 4;
-
 /// Slices of a step that a budget is cut into, and the time that each has at least where there is enough.
 const SLICES: (u32, u32) = (2, 6);
 const SLICE_MS: u32 = 2000;
@@ -168,22 +163,21 @@ fn written(needs: &[Need]) -> String {
     parts.join(", ")
 }
 
-/// The plan with one system after the other, on several starts where all can be started, and what
-/// becomes of the time that it asked for: a budget is shared out among starts and slices.
+/// The plan with one system after the other, and what becomes of the time that it asked for: a budget is shared out
+/// among starts and slices.
 fn one_after_the_other(plan: Plan) -> (Plan, String) {
-    let is_elsewhere = |s: &SystemSpec| matches!(s.source, SystemSource::External { .. });
-    let starts = if plan.systems.iter().any(is_elsewhere) { 1 } else { plan.starts.max(STARTS) };
     let mut time = String::new();
     let (mut slices, mut suites) = (plan.schedule.slices(), plan.suites.clone());
     if let Schedule::Interleaved { budget_ms: Some(budget_ms), .. } = plan.schedule {
-        let of_start = u64::from(budget_ms) * u64::from(plan.starts) / u64::from(starts);
+        let of_start = u64::from(budget_ms) / u64::from(plan.starts);
         let (least, most) = SLICES;
         let by_time = u32::try_from(of_start / u64::from(SLICE_MS)).unwrap_or(u32::MAX);
-        slices = by_time.clamp(least, most);
-        let slice = Duration::from_millis(of_start) / slices;
+        let on_each = by_time.clamp(least, most);
+        slices = on_each * plan.starts;
+        let slice = Duration::from_millis(of_start) / on_each;
         suites.iter_mut().for_each(|suite| suite.work.take_slices_of(slice));
         time.push_str(&format!(
-            "; the budget is {slices} slices of {} s on each start",
+            "; the budget is {on_each} slices of {} s on each start",
             slice.as_secs_f64()
         ));
     }
@@ -191,7 +185,7 @@ fn one_after_the_other(plan: Plan) -> (Plan, String) {
         time.push_str("; no step ends early: precision is for interleaved systems");
     }
     let schedule = Schedule::Sequential { slices };
-    (Plan { schedule, starts, suites, is_sequential_to_fit: true, ..plan }, time)
+    (Plan { schedule, suites, is_sequential_to_fit: true, ..plan }, time)
 }
 
 #[cfg(test)]

@@ -381,7 +381,7 @@ fn warning(d: &mut Draw) -> WarningKind {
         11 => WarningKind::Colder { bytes: d.count() },
         12 => WarningKind::InjectedSlowdown { share_bp: d.small(), way: StopWay::Tracing },
         13 => WarningKind::Paused { seconds: d.small() },
-        14 => WarningKind::StartedAgain { is_warmed: d.yes() },
+        14 => WarningKind::StartedAgain,
         16 => WarningKind::HostSuspended { ms: d.count() },
         17 => WarningKind::ClockSet { by_ms: -d.count().cast_signed() },
         18 => WarningKind::MeasuredAgain,

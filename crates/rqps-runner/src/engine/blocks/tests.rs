@@ -174,7 +174,7 @@ impl Bench {
 }
 
 fn timed(total: Duration, slice: Duration, may_end: bool) -> Cut {
-    Cut::Timed(TimedCut::of(total, slice, may_end))
+    Cut::Timed(TimedCut::of(total, slice, may_end, 1))
 }
 
 fn ms(ms: u64) -> Duration {

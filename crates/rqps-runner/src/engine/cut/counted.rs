@@ -47,22 +47,29 @@ impl CountedCut {
         Self { n_blocks: n_slices, n_slices, what: What::Time(slice_time), keeps_clock: false }
     }
 
-    /// A step of the Insert Benchmark.
-    pub(crate) fn of(step: &InsertStep, args: &InsertArgs, schedule: Schedule) -> Self {
+    /// A step of the Insert Benchmark. One that queries is measured on so many starts.
+    pub(crate) fn of(
+        step: &InsertStep,
+        args: &InsertArgs,
+        schedule: Schedule,
+        n_starts: u32,
+    ) -> Self {
         let statements: u64 =
             (0..args.clients).filter_map(|client| step.statements(args, client)).sum();
         if let Work::Query { .. } = step.work {
-            let time = args.query_time;
             return match schedule {
                 // Nobody waits: the clock of the rates goes on through a whole slice.
                 Schedule::Sequential { slices } => {
-                    let n = slices.max(1);
-                    Self { n_blocks: n, n_slices: n, what: What::Time(time), keeps_clock: true }
+                    let n = slices.div_ceil(n_starts).max(1);
+                    let what = What::Time(args.query_time);
+                    Self { n_blocks: n, n_slices: n, what, keeps_clock: true }
                 }
                 Schedule::Interleaved { .. } => {
-                    let total = schedule.at_most(time);
+                    let total = schedule.at_most(args.query_time) / n_starts;
                     let seconds = u32::try_from(total.as_secs()).unwrap_or(u32::MAX).max(1);
                     let (least, most) = N_QUERY_BLOCKS;
+                    let least = least.div_ceil(n_starts);
+                    let most = most.div_ceil(n_starts).max(least);
                     let n_blocks = (seconds / 2).clamp(least, most).min(seconds);
                     let what = What::Time(SLICE);
                     Self { n_blocks, n_slices: seconds, what, keeps_clock: true }
@@ -126,7 +133,7 @@ mod tests {
             let args =
                 InsertArgs { rows, rows_later: rows / 2, clients: 3, ..InsertSize::args(size) };
             for step in steps(&args) {
-                let cut = CountedCut::of(&step, &args, SCHEDULE);
+                let cut = CountedCut::of(&step, &args, SCHEDULE, 1);
                 let Some(of_client) = step.statements(&args, 0) else { continue };
                 let mut end = 0;
                 for block in 0..cut.n_blocks {
@@ -152,7 +159,7 @@ mod tests {
                 query_time: Duration::from_secs(seconds),
                 ..InsertSize::args(Size::Tiny)
             };
-            let cut = CountedCut::of(&steps(&args)[4], &args, Schedule::interleaved(20, slices));
+            let cut = CountedCut::of(&steps(&args)[4], &args, Schedule::interleaved(20, slices), 1);
             assert_eq!(cut.n_blocks, n_blocks);
             let of_blocks: Vec<u32> = (0..cut.n_blocks).map(|block| cut.slices_of(block)).collect();
             assert_eq!(u64::from(of_blocks.iter().sum::<u32>()), seconds * u64::from(slices));
@@ -165,10 +172,10 @@ mod tests {
     fn queries_take_slices_of_a_second_unless_alone() {
         let args = InsertSize::args(Size::Tiny);
         let step = &steps(&args)[4];
-        let cut = CountedCut::of(step, &args, SCHEDULE);
+        let cut = CountedCut::of(step, &args, SCHEDULE, 1);
         assert_eq!((cut.n_blocks, cut.n_slices), (9, 18));
         assert_eq!(cut.stop(0, 0), Stop::Time(SLICE));
-        let alone = CountedCut::of(step, &args, Schedule::Sequential { slices: 3 });
+        let alone = CountedCut::of(step, &args, Schedule::Sequential { slices: 3 }, 1);
         assert_eq!((alone.n_blocks, alone.slices_of(0)), (3, 1));
         assert_eq!(alone.stop(0, 0), Stop::Time(args.query_time));
     }

@@ -6,9 +6,12 @@ use std::time::Duration;
 /// that blocks are nearly independent.
 const BLOCK: Duration = Duration::from_secs(2);
 
-/// Fewest and most blocks of a step: with fewer than 8 the quantile of t widens the interval, beyond
-/// 40 it no longer narrows it.
+/// Fewest and most blocks of a step on all starts together: with fewer than 8 the quantile of t widens the
+/// interval, beyond 40 it no longer narrows it.
 const N_BLOCKS: (u32, u32) = (8, 40);
+
+/// Fewest blocks of each start, where there are several: their spread is pooled.
+const N_BLOCKS_OF_START: u32 = 4;
 
 /// Fewest blocks of a step that can end before its time: the rule asks for 12 before it believes a
 /// width, and blocks may not grow with the time that is allowed.
@@ -33,19 +36,24 @@ pub(crate) struct TimedCut {
     pub(crate) n_blocks: u32,
     /// Measured time of the step on each system.
     pub(crate) total: Duration,
+    /// Blocks that the step has even where they take longer than its time.
+    least: u32,
 }
 
 impl TimedCut {
     /// For a step that is measured for `total` on each system, in slices of `slice`; `may_end` when it
-    /// can end before.
-    pub(crate) fn of(total: Duration, slice: Duration, may_end: bool) -> Self {
+    /// can end before. It is one of `n_starts` on which the step is measured.
+    pub(crate) fn of(total: Duration, slice: Duration, may_end: bool, n_starts: u32) -> Self {
         // A step that is shorter than a slice is one short slice.
         let slice = slice.min(total);
-        let (least, most) = if may_end { (N_BLOCKS_TO_END, u32::MAX) } else { N_BLOCKS };
+        let of_start = |n: u32| n.div_ceil(n_starts).max(N_BLOCKS_OF_START);
+        let (fewest, most) = (of_start(N_BLOCKS.0), of_start(N_BLOCKS.1));
+        let (least, most) =
+            if may_end { (of_start(N_BLOCKS_TO_END), u32::MAX) } else { (fewest, most) };
         let by_time = u32::try_from(total.as_millis() / BLOCK.as_millis()).unwrap_or(u32::MAX);
         let n_slices = whole_slices(total, slice);
         let n_blocks = by_time.clamp(least, most).min(n_slices).max(1);
-        Self { slice, block: total / n_blocks, n_blocks, total }
+        Self { slice, block: total / n_blocks, n_blocks, total, least: fewest }
     }
 
     /// For events that take so long. Where that is more than a slice, all systems have slices of about an
@@ -69,7 +77,7 @@ impl TimedCut {
     /// Whether a step is over after `n` blocks that have taken `spent`: where events last beyond the
     /// ends of slices, blocks take longer than they should, and fewer of them fill the step's time.
     pub(crate) fn is_over(&self, n: u32, spent: Duration) -> bool {
-        n >= self.n_blocks || (n >= N_BLOCKS.0 && spent + self.block / 2 > self.total)
+        n >= self.n_blocks || (n >= self.least && spent + self.block / 2 > self.total)
     }
 }
 
@@ -87,7 +95,7 @@ mod tests {
 
     fn cut_to(total_ms: u64, slice_ms: u64, may_end: bool) -> (u128, u32) {
         let ms = Duration::from_millis;
-        let cut = TimedCut::of(ms(total_ms), ms(slice_ms), may_end);
+        let cut = TimedCut::of(ms(total_ms), ms(slice_ms), may_end, 1);
         (cut.block.as_millis(), cut.n_blocks)
     }
 
@@ -108,17 +116,17 @@ mod tests {
     fn a_step_that_is_shorter_than_a_slice_is_one_slice() {
         let ms = Duration::from_millis;
         for (total_ms, slice_ms) in [(1000, 5000), (40, 100), (1, 20)] {
-            let cut = TimedCut::of(ms(total_ms), ms(slice_ms), false);
+            let cut = TimedCut::of(ms(total_ms), ms(slice_ms), false, 1);
             assert_eq!((cut.slice, cut.block, cut.n_blocks), (ms(total_ms), ms(total_ms), 1));
             assert!((1..=cut.block.as_nanos()).contains(&cut.enough_ns().into()));
         }
-        assert!(TimedCut::of(Duration::ZERO, ms(100), true).enough_ns() > 0);
+        assert!(TimedCut::of(Duration::ZERO, ms(100), true, 1).enough_ns() > 0);
     }
 
     #[test]
     fn events_that_are_longer_than_a_slice_make_longer_slices_and_fewer_blocks() {
         let s = Duration::from_secs;
-        let minute = TimedCut::of(s(60), Duration::from_millis(100), false);
+        let minute = TimedCut::of(s(60), Duration::from_millis(100), false, 1);
         assert_eq!(minute.for_events_of(Duration::from_millis(100)), minute);
         // A scan of 3 s: slices of one event each.
         let scan = minute.for_events_of(s(3));
@@ -134,7 +142,7 @@ mod tests {
     #[test]
     fn a_step_ends_with_its_time_but_not_before_there_are_enough_blocks() {
         let s = Duration::from_secs;
-        let cut = TimedCut::of(s(60), Duration::from_millis(100), false);
+        let cut = TimedCut::of(s(60), Duration::from_millis(100), false, 1);
         assert!(!cut.is_over(29, s(58)) && cut.is_over(30, s(60)));
         // Each block took half as long again.
         assert!(!cut.is_over(19, s(57)) && cut.is_over(20, s(60)));
