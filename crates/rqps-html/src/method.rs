@@ -193,7 +193,7 @@ fn method(analysis: &Analysis<'_>) -> Markup {
 fn starts(analysis: &Analysis<'_>) -> String {
     match analysis.n_starts {
         0 | 1 => String::new(),
-        n => format!("{n}, each with tables filled again"),
+        n => n.to_string(),
     }
 }
 

@@ -1,10 +1,11 @@
-//! Runs whose servers were started several times: every step is stored once for each start, and is
-//! compared over all of them as one.
+//! Runs whose servers were started several times: a step is stored once for each start that it was measured on, and
+//! is compared over all of them as one.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use crate::run::{Check, SystemStep};
-use crate::{Run, RunStep, Sizes, Slice, StepOutcome};
+use crate::{Run, RunStep, Sizes, Slice, StepKind, StepOutcome};
 
 /// The steps with those of all starts joined: one for each name and number of clients, in the order of
 /// the first start, its slices with their [`Slice::start`].
@@ -42,6 +43,21 @@ impl Run {
         };
         let last = self.steps.iter().map(|step| step.start.max(of_slices(step))).max();
         last.unwrap_or(0).saturating_add(1)
+    }
+}
+
+impl Run {
+    /// How often its tables were filled: once for all starts of the servers, unless the plan asks for more.
+    #[must_use]
+    pub fn n_loads(&self) -> u32 {
+        let loads = self.steps.iter().filter(|step| step.info.kind == StepKind::Load);
+        let starts: BTreeSet<u32> = loads
+            .flat_map(|step| {
+                let slices = step.systems.iter().flat_map(|s| &s.slices);
+                slices.map(|slice| step.start.max(slice.start))
+            })
+            .collect();
+        u32::try_from(starts.len()).unwrap_or(u32::MAX).max(1)
     }
 }
 

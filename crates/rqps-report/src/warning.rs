@@ -365,7 +365,6 @@ fn clock_set(by_ms: i64) -> String {
     format!("{way} by {:.1} s", by_s.abs())
 }
 
-
 /// A warning with its facts, in words without a full stop.
 #[must_use]
 pub fn sentence(kind: &WarningKind) -> String {

@@ -127,8 +127,8 @@ fn open_cells<'s>(
     // Letters of footnotes go by the order of first use.
     let mut warnings: Vec<Vec<CellWarning>> = Vec::new();
     for idx in 0..states.len() {
-        let (schedule, n_starts) = rule.schedule(run, idx);
-        let how = Circumstances { schedule, n_starts, of_host: of_host.get(idx) == Some(&true) };
+        let schedule = rule.schedule(run, idx);
+        let how = Circumstances { schedule, of_host: of_host.get(idx) == Some(&true) };
         let own = known(idx).zip(side(idx));
         warnings.push(own.map_or_else(Vec::new, |(known, own)| {
             own_warnings(how, step, known, own.measurement, book)
@@ -182,7 +182,6 @@ fn failure(system: &SystemStep) -> Option<&str> {
 #[derive(Clone, Copy)]
 struct Circumstances {
     schedule: Schedule,
-    n_starts: u32,
     /// Whether the host had two speeds.
     of_host: bool,
 }
@@ -216,7 +215,6 @@ fn incomplete(how: Circumstances, step: &RunStep, system: &SystemStep) -> Option
     let is_pending = system.outcome == StepOutcome::Pending;
     match how.schedule {
         Schedule::Sequential { slices: wanted } => {
-            let wanted = wanted.saturating_mul(how.n_starts);
             let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
             let once = matches!(step.info.kind, StepKind::Load | StepKind::Index);
             let lacks = !once && n < wanted;

@@ -18,10 +18,10 @@ pub(super) struct Rule<'j> {
 }
 
 impl Rule<'_> {
-    /// The schedule that a system was measured by, and on how many starts it was or is to be.
-    pub(super) fn schedule(&self, run: &Run, idx: usize) -> (Schedule, u32) {
+    /// The schedule that a system was measured by.
+    pub(super) fn schedule(&self, run: &Run, idx: usize) -> Schedule {
         let source = self.joined.and_then(|joined| joined.source(idx));
-        source.map_or((run.schedule, run.n_starts()), |source| (source.schedule, source.n_starts))
+        source.map_or(run.schedule, |source| source.schedule)
     }
 
     /// Whether two systems took turns.

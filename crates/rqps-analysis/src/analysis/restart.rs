@@ -20,6 +20,7 @@ pub(super) fn starts(analysis: &Analysis<'_>) -> WarningKind {
     let middle = median(spreads.iter().map(|(sd, _)| *sd).collect());
     WarningKind::SeveralStarts {
         n,
+        n_loads: analysis.run.n_loads(),
         is_most,
         n_so_far: (!is_most && seen < n).then_some(seen),
         spread: most.zip(middle).map(|((most, step), median)| StartSpread {

@@ -367,8 +367,10 @@ pub enum WarningKind {
     },
     /// Servers were started several times.
     SeveralStarts {
-        /// Starts.
+        /// Starts that steps were measured on.
         n: u32,
+        /// How often tables were filled.
+        n_loads: u32,
         /// Whether runs have fewer.
         is_most: bool,
         /// Starts that ratios are of, where there are fewer so far.

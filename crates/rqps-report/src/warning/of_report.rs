@@ -143,14 +143,21 @@ fn of_report(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
                  alone can move a figure by 1 to 2%."
             )
         }
-        WarningKind::SeveralStarts { n, is_most, n_so_far, spread, n_without } => {
-            let times = |n: u32| count(usize::try_from(n).unwrap_or(usize::MAX), "time");
-            let n = match n_so_far {
-                _ if *is_most => format!("up to {}", times(*n)),
-                Some(seen) => format!("{} (ratios are of {seen} so far)", times(*n)),
-                None => times(*n),
+        WarningKind::SeveralStarts { n, n_loads, is_most, n_so_far, spread, n_without } => {
+            let starts = count(usize::try_from(*n).unwrap_or(usize::MAX), "start");
+            let mut out = match n_so_far {
+                _ if *is_most => format!("Steps were measured on up to {starts} of the servers"),
+                Some(seen) => format!(
+                    "Each step is measured on {starts} of the servers (ratios are of {seen} so far)"
+                ),
+                None => format!("Each step was measured on {starts} of the servers"),
             };
-            several_starts(&n, spread.as_ref(), *n_without)
+            if *n_loads > 1 {
+                let times = count(usize::try_from(*n_loads).unwrap_or(usize::MAX), "time");
+                out.push_str(&format!("; tables were filled {times}"));
+            }
+            out.push_str(&several_starts(spread.as_ref(), *n_without));
+            out
         }
         WarningKind::HalfWidths { medians } => half_widths(medians),
         WarningKind::SeveralIntervals { n } => format!(
@@ -387,21 +394,22 @@ fn order(interleaved: &[String], sequential: &[String]) -> String {
     )
 }
 
-fn several_starts(n: &str, spread: Option<&StartSpread>, n_without: usize) -> String {
-    let mut out = format!("The servers were started {n}, each time with tables filled again");
-    match spread {
-        Some(spread) if spread.most <= 0.0 => out.push_str(
-            ", and the intervals hold what a start draws: here starts differed no more than their \
-             blocks explain.",
-        ),
-        Some(StartSpread { median, most, step }) => out.push_str(&format!(
-            ", and the intervals hold what a start draws. From start to start rQPS differed by a \
+/// What follows the number of starts.
+fn several_starts(spread: Option<&StartSpread>, n_without: usize) -> String {
+    let mut out = match spread {
+        Some(spread) if spread.most <= 0.0 => {
+            ". The intervals hold what a start draws: here starts differed no more than their \
+             blocks explain."
+                .to_owned()
+        }
+        Some(StartSpread { median, most, step }) => format!(
+            ". The intervals hold what a start draws. From start to start rQPS differed by a \
              standard deviation of {} (median over the steps), at most {} ({step}).",
             small_percent(*median),
             small_percent(*most),
-        )),
-        None => out.push('.'),
-    }
+        ),
+        None => ".".to_owned(),
+    };
     if n_without > 0 {
         let ratios = count(n_without, "ratio");
         out.push_str(&format!(

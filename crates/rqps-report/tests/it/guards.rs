@@ -54,7 +54,7 @@ fn calm_steps_have_no_mark() {
 #[test]
 fn slices_that_are_missing_are_counted_over_all_starts() {
     let mut run = update(&around(0.0, 0.005, 12));
-    run.schedule = Schedule::Sequential { slices: 12 };
+    run.schedule = Schedule::Sequential { slices: 24 };
     let mut second = run.steps[0].clone();
     second.start = 1;
     for system in &mut second.systems {

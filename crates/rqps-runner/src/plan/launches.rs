@@ -123,7 +123,8 @@ mod tests {
             5 load 0: scan/1
             6 load 0: scan/2 delete/0
             7 load 0: delete/1
-            8 load 0: delete/2"#]].assert_eq(&arranged(SUITE, "starts = 3"));
+            8 load 0: delete/2"#]]
+        .assert_eq(&arranged(SUITE, "starts = 3"));
     }
 
     #[test]
@@ -138,7 +139,8 @@ mod tests {
         let suite = "[[suite]]\nkind = 'insert'";
         expect_test::expect![[r#"
             0 load 0: l.i0/0 l.x/0 l.i1/0 l.i2/0 qr100/0 qp100/0 qr500/0 qp500/0 qr1000/0 qp1000/0
-            1 load 0: qr100/1 qp100/1 qr500/1 qp500/1 qr1000/1 qp1000/1"#]].assert_eq(&arranged(suite, "starts = 2"));
+            1 load 0: qr100/1 qp100/1 qr500/1 qp500/1 qr1000/1 qp1000/1"#]]
+        .assert_eq(&arranged(suite, "starts = 2"));
     }
 
     #[test]

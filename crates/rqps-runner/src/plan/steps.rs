@@ -257,6 +257,8 @@ mod tests {
             tables = 3
             clients = [1, 2]
             steps = ["point-query"]
+            [schedule]
+            starts = 1
         "#;
         let plan = PlanFile::parse(text, "test")
             .unwrap()

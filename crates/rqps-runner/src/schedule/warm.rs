@@ -29,9 +29,7 @@ pub(crate) fn warm_caches(
     journal.tell(Event::Preparing { label: &spec.label, doing: "warm up" });
     let reads = match &run.step(load).job {
         Job::File { args, .. } => IndexRead::of_suite(args),
-        Job::Insert { args, .. } => {
-            IndexRead::of_insert(args, member.state.tables.are_indexed)
-        }
+        Job::Insert { args, .. } => IndexRead::of_insert(args, member.state.tables.are_indexed),
     };
     let until = Instant::now() + AT_MOST;
     member.up.breakable(&run.environment.interrupt, |admin| {
