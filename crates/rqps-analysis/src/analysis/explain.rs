@@ -10,7 +10,7 @@ use super::estimate::Pair;
 use super::origin::Rule;
 use super::system_pair::SystemPair;
 use super::{Analysis, Cell, StepPlans};
-use crate::join::host_name;
+use crate::join::Machine;
 use rqps_audit::{Audit, Choice, Explained, Severity, Shown};
 use rqps_text::number::count;
 use rqps_text::words::clip;
@@ -130,7 +130,7 @@ fn slots(run: &Run, step: &RunStep, rule: &Rule<'_>, idx: usize) -> Option<Slots
 fn unlike(rule: &Rule<'_>, idx: usize) -> Option<&'static str> {
     let source = |at: usize| rule.joined?.source(at);
     let (base, own) = (&source(rule.base)?.host, &source(idx)?.host);
-    if host_name(base) != host_name(own) {
+    if Machine::of(base) != Machine::of(own) {
         return Some("measured on different hosts");
     }
     (base.kernel != own.kernel).then_some("measured on different kernels")

@@ -43,12 +43,12 @@ pub(super) fn grid(gate: &Gate<'_>, wanted: impl Fn(&Outcome) -> bool) -> Grid {
 fn verdict(cell: &Cell, outcome: &Outcome) -> GridCell {
     match outcome {
         Outcome::Slower | Outcome::RateNotHeld | Outcome::Error(_) => {
-            toned(outcome.word(), Tone::Strong)
+            toned(words::outcome(outcome), Tone::Strong)
         }
-        Outcome::NotReached { .. } => toned(outcome.word(), Tone::Faint),
-        Outcome::NotJudged(_) => plain(outcome.word()),
+        Outcome::NotReached { .. } => toned(words::outcome(outcome), Tone::Faint),
+        Outcome::NotJudged(_) => plain(words::outcome(outcome)),
         Outcome::Unclear(_) | Outcome::Faster | Outcome::Same => {
-            plain(comparison::verdict(cell).unwrap_or_else(|| outcome.word().to_owned()))
+            plain(comparison::verdict(cell).unwrap_or_else(|| words::outcome(outcome).to_owned()))
         }
     }
 }
@@ -77,7 +77,7 @@ pub(super) fn reasons(gate: &Gate<'_>) -> Vec<String> {
         let names_none = matches!(judged.outcome, Outcome::Unclear(_) | Outcome::NotJudged(_));
         let is_named = !names_none || words::noun(gate) == "step";
         let name = if is_named { step.title.clone() } else { format!("{} on {label}", step.title) };
-        let word = judged.outcome.word();
+        let word = words::outcome(&judged.outcome);
         match told.iter_mut().find(|(w, r, _)| *w == word && *r == reason) {
             Some((_, _, names)) => names.push(name),
             None => told.push((word, reason, vec![name])),
