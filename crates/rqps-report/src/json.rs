@@ -268,7 +268,7 @@ fn result<'a>(
         verdict: cell.verdict(),
         no_verdict: cell.bar().map(crate::comparison::bar),
         comparison: cell.comparison().map(comparison::comparison),
-        cause: cell.cause().map(cause::cause),
+        cause: cause::cause(cell),
         split: cell.split().map(cause::split),
         ageing: cell.ageing.as_ref().map(cause::ageing),
         server_cpu_ratio: cell.server_cpu_ratio().as_ref().map(estimate),

@@ -1,6 +1,7 @@
 //! The gate's table: one row per step and candidate; and what stands below it.
 
 use super::{warnings, words};
+use crate::causes::sentence;
 use crate::comparison;
 use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::layout;
@@ -59,14 +60,14 @@ pub(super) fn reasons(gate: &Gate<'_>) -> Vec<String> {
     let analysis = gate.analysis;
     let slower = gate.rows().filter(|(judged, ..)| judged.outcome == Outcome::Slower);
     let causes = slower.filter_map(|(judged, step, cell)| {
-        let cause = cell.cause()?;
+        let cause = sentence::of_cell(cell)?;
         let is_named = analysis.candidates().nth(1).is_some();
         let on = if is_named {
             format!(" on {}", analysis.label(judged.system_idx))
         } else {
             String::new()
         };
-        Some(format!("slower: {}{on}: {}", step.title, cause.sentence))
+        Some(format!("slower: {}{on}: {}", step.title, cause))
     });
     let causes: Vec<String> = causes.collect();
     let mut told: Vec<(&str, String, Vec<String>)> = Vec::new();
