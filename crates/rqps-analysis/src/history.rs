@@ -294,7 +294,8 @@ fn points(
         has_base |= is_base;
         if !is_base {
             let own = extracts.surroundings(member.run_idx);
-            cell.warnings.extend(own.warnings(latest.get_or_insert_with(|| own.clone())));
+            let others = own.differences(latest.get_or_insert_with(|| own.clone()));
+            cell.warnings.extend(others.into_iter().map(PointWarning::OtherCondition));
         }
         found.push((member, extracts.point(member, value, is_base, cell)));
     }

@@ -10,7 +10,7 @@ pub struct MemorySize {
 
 impl MemorySize {
     /// The power of 1024 that is its unit, and how many tenths of the unit it is.
-    fn rounded(self) -> (i32, u64) {
+    fn rounded(self) -> (i32, f64) {
         const LARGEST: i32 = 4;
         let unit = (0..LARGEST).take_while(|&n| self.bytes >> (10 * (n + 1)) > 0).count();
         let unit = i32::try_from(unit).unwrap_or(LARGEST);
@@ -18,13 +18,14 @@ impl MemorySize {
         let is_whole = unit == 0 || n >= 100.0;
         let tenths =
             if is_whole { n.round_ties_even() * 10.0 } else { (n * 10.0).round_ties_even() };
-        (unit, tenths as u64)
+        (unit, tenths)
     }
 }
 
 impl PartialEq for MemorySize {
     fn eq(&self, other: &Self) -> bool {
-        self.rounded() == other.rounded()
+        let ((unit, tenths), (other_unit, other_tenths)) = (self.rounded(), other.rounded());
+        unit == other_unit && tenths.total_cmp(&other_tenths).is_eq()
     }
 }
 

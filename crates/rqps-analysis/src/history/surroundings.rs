@@ -5,7 +5,6 @@
 
 use rqps_model::{Host, Run, Schedule};
 
-use super::point_warning::PointWarning;
 use crate::join::Machine;
 use crate::memory_size::MemorySize;
 
@@ -104,11 +103,6 @@ impl Surroundings {
     /// What is known of both and differs.
     pub(super) fn differences(&self, other: &Self) -> Vec<Surrounding> {
         Surrounding::ALL.into_iter().filter(|what| self.differs(other, *what)).collect()
-    }
-
-    /// The conditions that are not those of the latest point.
-    pub(super) fn warnings(&self, latest: &Self) -> Vec<PointWarning> {
-        self.differences(latest).into_iter().map(PointWarning::OtherCondition).collect()
     }
 }
 
