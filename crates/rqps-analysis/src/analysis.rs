@@ -17,6 +17,7 @@ mod data;
 
 mod disturbed;
 mod estimate;
+mod evidence;
 mod explain;
 pub mod footnote;
 pub mod group;
@@ -70,6 +71,7 @@ pub use bar::Bar;
 pub(crate) use bar::{Standing, holds_rate};
 pub use cell::{Cell, CellState};
 pub use comparison::{Comparison, Decision, Judged, ResponseRatio};
+pub use evidence::{Differing, Evidence, Hint, Moves, OffCpu};
 pub use footnote::{CellWarning, Footnote, SomeSlices};
 pub use group::GroupSummary;
 pub use headline::Headline;

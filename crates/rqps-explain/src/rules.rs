@@ -6,11 +6,12 @@
 use rqps_model::{Metric, Slice, StepKind, Verdict};
 
 use crate::cause::{Cause, Kind};
+use crate::conclusion;
 use crate::finding::Finding;
 use crate::part::{Part, Parts, others_in_user_mode, server_run_wait_ns, stalled};
 use crate::quantity::Quantity;
 use crate::question::Question;
-use crate::sentence;
+use crate::reason::Reason;
 use crate::sides::{Sides, Start};
 use crate::split::{Change, Split, barred};
 use crate::work::Work;
@@ -72,8 +73,8 @@ pub fn judge(question: &Question<'_>) -> Option<Cause> {
     if !matches!(question.verdict, Verdict::Slower | Verdict::Faster) {
         return None;
     }
-    let finding = if let Some(why) = question.unlike.or_else(|| barred(question.sides)) {
-        Finding::none(Some(why))
+    let finding = if let Some(reason) = question.unlike.or_else(|| barred(question.sides)) {
+        Finding::none(Some(reason))
     } else if let Some(split) = question.split {
         if question.verdict == Verdict::Faster {
             let mirrored = mirrored(question.sides);
@@ -83,9 +84,9 @@ pub fn judge(question: &Question<'_>) -> Option<Cause> {
             find(question, question.sides, split)
         }
     } else {
-        Finding::none(Some("the server's processes are not known to rqps"))
+        Finding::none(Some(Reason::UnknownServer))
     };
-    Some(sentence::cause(question, &finding))
+    Some(conclusion::cause(question, finding))
 }
 
 /// Base and candidate changed over.
@@ -98,15 +99,11 @@ fn mirrored<'a>(sides: &Sides<'a>) -> Sides<'a> {
 /// The cause of what the candidate of `sides` loses.
 fn find(question: &Question<'_>, sides: &Sides<'_>, split: &Split) -> Finding {
     if sides.is_interleaved && was_hit_more(sides, split) {
-        return Finding::none(Some(
-            "others took more CPU from the slower one's slices than its own CPU accounts for",
-        ));
+        return Finding::none(Some(Reason::TakenUnequally));
     }
     let own = Change::of(sides, &split.weights, |slice| split.own_us(sides, slice));
     let Some(own) = own.filter(Change::has_grown) else {
-        return Finding::none(Some(
-            "the slices differ too much in their time per operation to take its change apart",
-        ));
+        return Finding::none(Some(Reason::UnequalSlices));
     };
     let loss = Loss { question, sides, split, loss_us: own.difference.point };
     loss.host()
@@ -205,8 +202,7 @@ impl Loss<'_> {
         let is_told_apart = basis.run_waits && basis.served_waits;
         let share = self.carried_by(&[Part::Taken]).filter(|_| is_told_apart || has_grown);
         let Some(share) = share else {
-            let why = "other processes used more of the host's CPUs meanwhile";
-            return had_more.then(|| Finding::none(Some(why)));
+            return had_more.then(|| Finding::none(Some(Reason::OtherProcesses)));
         };
         let kind = if self.client_waits() { Kind::ClientLimited } else { Kind::HostLimited };
         Some(Finding::of(kind, &[Part::Taken], share))
@@ -229,7 +225,7 @@ impl Loss<'_> {
 
     /// Another plan, where the server works or reads more for it.
     fn plan(&self) -> Option<Finding> {
-        if self.question.evidence.plans.is_empty() {
+        if !self.question.has_other_plan {
             return None;
         }
         let told = self.comparable(&[Quantity::Work(Work::Rows), Quantity::Work(Work::Pages)]);
@@ -419,6 +415,3 @@ impl Loss<'_> {
         Some(Finding::of(Kind::Several, &parts, share))
     }
 }
-
-#[cfg(test)]
-mod tests;

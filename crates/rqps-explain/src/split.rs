@@ -4,6 +4,7 @@ use rqps_model::{Estimate, Slice};
 
 use crate::part::{Basis, Part, Parts, Slots};
 use crate::quantity::Quantity;
+use crate::reason::Reason;
 use crate::sides::{Sides, Weights};
 
 /// A value per operation on both sides.
@@ -154,16 +155,13 @@ impl Split {
 }
 
 /// Why the time of an operation cannot be told from these slices.
-pub(crate) fn barred(sides: &Sides<'_>) -> Option<&'static str> {
+pub(crate) fn barred(sides: &Sides<'_>) -> Option<Reason> {
     if sides.slices().any(|slice| slice.lateness.is_some()) {
-        return Some("the clients were held at a rate");
+        return Some(Reason::HeldRate);
     }
     let is_served = |slice: &Slice| slice.usage.waits.served_cpu_ns.is_some();
     if sides.slices().any(has_others_beside) && !sides.slices().all(is_served) {
-        return Some(
-            "other clients worked beside those that the figure is of, at a rate, and the threads \
-             that serve either are not known",
-        );
+        return Some(Reason::OthersAtRate);
     }
     None
 }

@@ -14,6 +14,7 @@ use super::part::{self, Part};
 use super::scale::Scale;
 use crate::dot::dot;
 use rqps_analysis::{Analysis, Cell, GROUPS, StepAnalysis};
+use rqps_report::comparison;
 use rqps_report::many;
 use rqps_report::tone::Tone;
 use rqps_text::number;
@@ -204,7 +205,7 @@ fn value(analysis: &Analysis<'_>, cell: &Cell) -> Markup {
                 span class={ "sign " (verdict.word()) } title=(verdict.word()) { " " (label::sign(verdict)) }
                 span.sr { " " (verdict.word()) }
             } @else if let Some(bar) = cell.bar() {
-                " " (bar.words())
+                " " (comparison::bar(bar))
             }
         } @else { (label::figure(cell)) }
         // Links in lines this close would be too small to hit; the table has them.

@@ -29,7 +29,7 @@ use joined::JoinedJson;
 pub(crate) use numbers::EstimateJson;
 use numbers::{LatenessJson, RatioJson};
 use rqps_analysis::response;
-use rqps_analysis::{Analysis, Bar, Cell, CellState, StepAnalysis, SystemSizes};
+use rqps_analysis::{Analysis, Cell, CellState, StepAnalysis, SystemSizes};
 use rqps_audit::Difference;
 use rqps_audit::{Explained, Shown, sheet};
 use rqps_text::number;
@@ -266,9 +266,9 @@ fn result<'a>(
         figure: cell.figure().as_ref().map(estimate),
         rqps: cell.rqps().as_ref().map(estimate),
         verdict: cell.verdict(),
-        no_verdict: cell.bar().map(Bar::words),
+        no_verdict: cell.bar().map(crate::comparison::bar),
         comparison: cell.comparison().map(comparison::comparison),
-        cause: cell.cause().map(cause::cause),
+        cause: cause::cause(cell),
         split: cell.split().map(cause::split),
         ageing: cell.ageing.as_ref().map(cause::ageing),
         server_cpu_ratio: cell.server_cpu_ratio().as_ref().map(estimate),

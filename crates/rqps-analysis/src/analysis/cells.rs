@@ -93,13 +93,12 @@ fn explain(
     cell: &OpenCell<'_>,
     judgement: &Judgement,
 ) -> Explanation {
-    let against = cell.against.as_ref();
-    let Some((against, rqps)) = against.and_then(|against| Some((against, against.rqps()?))) else {
+    let Some(against) = cell.against.as_ref().filter(|against| against.rqps().is_some()) else {
         return Explanation::default();
     };
     let verdict = judgement.decision.map(|decision| decision.verdict);
     let (ObservedStep { step, plans, .. }, pair) = (of, &against.pair);
-    around.explain(Subject { step, plans, system_idx, pair, rqps, verdict }, None)
+    around.explain(Subject { step, plans, system_idx, pair, verdict })
 }
 
 /// The cells of one step, one per system of the run, compared with the base.

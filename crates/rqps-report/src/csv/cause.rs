@@ -2,6 +2,8 @@
 
 use rqps_explain::{Change, Part, Split};
 
+use crate::causes::sentence;
+
 use super::{Column, Row, column, number, words};
 
 /// The columns.
@@ -18,7 +20,7 @@ pub(super) fn columns() -> Vec<Column> {
             number(r.cell.cause().and_then(|cause| cause.share))
         }),
         column("cause_sentence", "the cause with the numbers that carry it", |r| {
-            r.cell.cause().map_or_else(String::new, |cause| words(&cause.sentence))
+            sentence::of_cell(r.cell).map_or_else(String::new, |text| words(&text))
         }),
     ];
     all.extend(change_columns(
