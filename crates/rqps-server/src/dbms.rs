@@ -10,13 +10,17 @@ mod h2;
 mod mariadb;
 pub(crate) mod mysql;
 mod null;
+pub(crate) mod own_guard;
 pub(crate) mod postgres;
+
+use std::path::Path;
 
 use rqps_client::Connection;
 use rqps_model::{Dbms, Family, Version};
 
 use crate::Error;
 use crate::answer::query;
+use crate::destructive::Scope;
 use driver::{Driver, OwnServer, VersionWords};
 
 /// The driver of a DBMS.
@@ -96,6 +100,12 @@ pub(crate) fn own_server(dbms: Dbms) -> Result<&'static OwnServer, Error> {
         what: "a start by rqps".to_owned(),
         detail: "it is measured by its address alone: write dsn".to_owned(),
     })
+}
+
+/// What statements that destroy may reach of a server that this run started: what lies in its directory.
+#[must_use]
+pub fn own_scope(dbms: Dbms, dir: &Path) -> Scope<'_> {
+    Scope::Own { dir, driver: &driver(dbms).own_guard }
 }
 
 /// What a client's connection takes of a server by its defaults, bytes.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rqps_client::Protocol;
-use rqps_model::{Dbms, Figure, Group, StepInfo, StepKind};
+use rqps_model::{Figure, Group, StepInfo, StepKind};
 use serde::{Deserialize, Serialize};
 
 use crate::statement::{Source, Statement, Verb};
@@ -199,7 +199,7 @@ impl Step {
             text.push_str("BEGIN; ");
         }
         for (idx, part) in self.event.iter().enumerate() {
-            let sql = part.statement.sql_for(Dbms::Mysql);
+            let sql = &part.statement.sql;
             let sql = sql.replace("{table}", "t").replace("{list}", "n values");
             let _ = write!(text, "{}", if idx > 0 { "; " } else { "" });
             if part.times > 1 {

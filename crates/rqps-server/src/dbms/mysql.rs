@@ -16,6 +16,7 @@ use rqps_model::{Codec, Engine};
 
 use super::driver::{Driver, ExplainDriver, OwnServer};
 use super::numbers_of;
+use super::own_guard::OwnGuard;
 pub(super) use build::origins_by;
 pub(super) use explain::ask_with;
 pub(super) use facts::bytes_of_files;
@@ -41,7 +42,7 @@ pub(super) const DRIVER: Driver = Driver {
     // write the binary log take 0.6 MB, and prepared statements some.
     connection_bytes: 4 << 20,
     counters: &[counters::STATUS_QUESTION],
-    explain: Some(EXPLAIN),
+    explain: Ok(EXPLAIN),
     settle: settle::settle,
     debt: facts::debt,
     durability,
@@ -52,6 +53,12 @@ pub(super) const DRIVER: Driver = Driver {
     has_one_page_codec: false,
     part_of_file: files::part_of,
     guest: guest::GUEST,
+    own_guard: OwnGuard {
+        data_dir_sql: None,
+        reset_logs_sql: Some(|version| {
+            if version.at_least(&[8, 4]) { "RESET BINARY LOGS AND GTIDS" } else { "RESET MASTER" }
+        }),
+    },
     own: Some(OWN),
 };
 
