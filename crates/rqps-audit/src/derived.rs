@@ -215,8 +215,7 @@ impl Settings<'_> {
             && self.number("min_examined_row_limit", 0.0) <= 0.0
             && self.number("log_slow_rate_limit", 1.0) <= 1.0;
         let is_slow = slow.iter().any(|name| self.is_on(name));
-        let is_nowhere =
-            self.text("log_output").is_some_and(|to| to.eq_ignore_ascii_case("NONE"));
+        let is_nowhere = self.text("log_output").is_some_and(|to| to.eq_ignore_ascii_case("NONE"));
         Some(if is_nowhere {
             "none"
         } else if self.is_on("general_log") || is_slow && takes_all {

@@ -12,6 +12,7 @@ pub(crate) mod mysql;
 mod null;
 pub(crate) mod own_guard;
 pub(crate) mod postgres;
+pub(crate) mod server_files;
 
 use std::path::Path;
 

@@ -106,10 +106,7 @@ const CHECK_KEYS: &str = "SET SESSION foreign_key_checks = 1";
 ///
 /// # Errors
 /// [`Refusal::SchemaInUse`] where something outside of it depends on it; the guard's errors; [`Error::Client`].
-pub fn drop_schema(
-    scope: Scope<'_>,
-    connection: &mut dyn Connection,
-) -> Result<(), Error> {
+pub fn drop_schema(scope: Scope<'_>, connection: &mut dyn Connection) -> Result<(), Error> {
     let Scope::Guest { schema, driver, .. } = scope else {
         return Err(Refusal::PlaceUntold {
             statement: "DROP SCHEMA".to_owned(),

@@ -266,7 +266,10 @@ fn schemas(driver: &GuestDriver, connection: &mut dyn Connection) -> Result<Vec<
     Ok(all.into_iter().filter(|name| is_schema_name(name)).collect())
 }
 
-fn all_schemas(driver: &GuestDriver, connection: &mut dyn Connection) -> Result<Vec<String>, Error> {
+fn all_schemas(
+    driver: &GuestDriver,
+    connection: &mut dyn Connection,
+) -> Result<Vec<String>, Error> {
     let sql = driver.schemas_sql;
     let result = connection.query(sql).map_err(|e| Error::client("list the schemas", e))?;
     Ok(result.rows.into_iter().flatten().flatten().collect())
@@ -281,7 +284,10 @@ pub fn other_schemas(
     ours: &str,
     connection: &mut dyn Connection,
 ) -> Result<Vec<String>, Error> {
-    Ok(all_schemas(guest_driver(dbms), connection)?.into_iter().filter(|name| name != ours).collect())
+    Ok(all_schemas(guest_driver(dbms), connection)?
+        .into_iter()
+        .filter(|name| name != ours)
+        .collect())
 }
 
 /// Ends what statements of a plan may have left open in a session, so that it can drop the schema.

@@ -1,8 +1,6 @@
 //! Systems that were meant to read from storage and read from the page cache instead.
 
-use rqps_model::{
-    DIRECT_IO, DIRECT_IO_REFUSED, Engine, RunSystem, SystemSource, WarningKind,
-};
+use rqps_model::{DIRECT_IO, DIRECT_IO_REFUSED, Engine, RunSystem, SystemSource, WarningKind};
 
 use super::of_systems::systems_with;
 
@@ -33,6 +31,8 @@ fn reads_through_page_cache(system: &RunSystem) -> bool {
     match system.spec.engine {
         Engine::Heap => !setting("debug_io_direct").is_some_and(|v| v.contains("data")),
         Engine::Rocksdb => setting("rocksdb_use_direct_reads").is_some_and(|v| v != "on"),
-        Engine::Innodb => setting("innodb_flush_method").is_some_and(|v| !v.starts_with("o_direct")),
+        Engine::Innodb => {
+            setting("innodb_flush_method").is_some_and(|v| !v.starts_with("o_direct"))
+        }
     }
 }

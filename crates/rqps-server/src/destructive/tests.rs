@@ -7,6 +7,8 @@ use std::path::PathBuf;
 
 use crate::fake::Fake;
 
+use rqps_model::Dbms;
+
 use super::*;
 use crate::dbms::own_scope;
 use crate::guest::scope;
@@ -166,10 +168,9 @@ fn a_guest_drops_in_its_own_schema_with_the_marker_alone() {
     drop_schema(ours, &mut server).unwrap();
     assert_eq!(server.asked.last().unwrap(), "DROP SCHEMA `rqps_00c0ffee`");
     for (scope, n) in [(ours, "0"), (theirs, "1")] {
-        for refused in [
-            drop_table(scope, "sbtest1", &mut marker(n)),
-            drop_schema(scope, &mut marker(n)),
-        ] {
+        for refused in
+            [drop_table(scope, "sbtest1", &mut marker(n)), drop_schema(scope, &mut marker(n))]
+        {
             assert!(
                 matches!(refused, Err(Error::Refused(Refusal::SchemaNotOurs { .. }))),
                 "{refused:?}"

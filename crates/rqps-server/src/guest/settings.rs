@@ -25,10 +25,7 @@ pub(crate) struct Changed {
 
 /// Claims the server's settings for this rqps, before their values are read. False where another rqps has claimed
 /// them, or where this one could not restore them before. Of two that claim at once at most one gets them.
-pub(crate) fn claim(
-    scope: Scope<'_>,
-    connection: &mut dyn Connection,
-) -> Result<bool, Error> {
+pub(crate) fn claim(scope: Scope<'_>, connection: &mut dyn Connection) -> Result<bool, Error> {
     let Scope::Guest { schema, driver, .. } = scope else { return Ok(true) };
     if marker::has_table(driver, schema, TABLE, connection)? {
         return Ok(false);
@@ -66,10 +63,7 @@ pub(crate) fn write_down(
 }
 
 /// Forgets them when they are restored.
-pub(crate) fn forget(
-    scope: Scope<'_>,
-    connection: &mut dyn Connection,
-) -> Result<(), Error> {
+pub(crate) fn forget(scope: Scope<'_>, connection: &mut dyn Connection) -> Result<(), Error> {
     if scope.is_own() { Ok(()) } else { drop_table(scope, TABLE, connection) }
 }
 
