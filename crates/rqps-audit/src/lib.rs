@@ -271,7 +271,7 @@ fn setting(
     Some(Explained {
         name: names.join(" / "),
         choice: choice(systems, &names, &shown),
-        severity: weight::of(known, systems, &shown),
+        severity: weight::weigh(known, systems, &shown),
         values: shown,
         group: known.group.clone(),
         affects: known.affects.clone(),
@@ -342,7 +342,7 @@ fn session(systems: &[RunSystem]) -> Vec<Explained> {
             group: "session".to_owned(),
             // Of a fact of which nothing is known the worst is not supposed.
             severity: known
-                .map_or(Severity::Notable, |(_, known)| weight::of(known, systems, &values)),
+                .map_or(Severity::Notable, |(_, known)| weight::weigh(known, systems, &values)),
             values,
             affects: known.map_or_else(|| vec!["all".to_owned()], |(_, k)| k.affects.clone()),
             why: known.map_or_else(String::new, |(_, k)| k.why.clone()),

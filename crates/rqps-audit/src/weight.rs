@@ -19,7 +19,11 @@ struct Value<'a> {
 }
 
 /// What a difference of known values weighs: that of the two systems which it parts most.
-pub(super) fn of(known: &SettingRule, systems: &[RunSystem], values: &[Option<Shown>]) -> Severity {
+pub(super) fn weigh(
+    known: &SettingRule,
+    systems: &[RunSystem],
+    values: &[Option<Shown>],
+) -> Severity {
     let there: Vec<Value<'_>> = systems
         .iter()
         .zip(values)
@@ -30,7 +34,7 @@ pub(super) fn of(known: &SettingRule, systems: &[RunSystem], values: &[Option<Sh
         .collect();
     let pairs =
         there.iter().enumerate().flat_map(|(at, a)| there[..at].iter().map(move |b| (a, b)));
-    pairs.map(|(a, b)| of_pair(known, *a, *b)).max().unwrap_or(Severity::Minor)
+    pairs.map(|(a, b)| weigh_pair(known, *a, *b)).max().unwrap_or(Severity::Minor)
 }
 
 /// Whether a system's tables are of the engine that a setting is about: InnoDB's pool is small and of
@@ -44,7 +48,7 @@ fn is_of_its_engine(known: &SettingRule, system: &RunSystem) -> bool {
     }
 }
 
-fn of_pair(known: &SettingRule, of_a: Value<'_>, of_b: Value<'_>) -> Severity {
+fn weigh_pair(known: &SettingRule, of_a: Value<'_>, of_b: Value<'_>) -> Severity {
     let (a, b) = (of_a.text, of_b.text);
     let share = |groups: &[Vec<String>]| {
         let has = |group: &Vec<String>, text: &str| group.iter().any(|one| same(one, text));

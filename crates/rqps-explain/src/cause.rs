@@ -2,7 +2,7 @@
 
 use rqps_model::Verdict;
 
-use crate::part::Part;
+use crate::part::TimePart;
 
 /// Why an operation takes longer, or less long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -117,7 +117,7 @@ pub struct Cause {
     /// Whether it is a loss or a gain: [`Verdict::Slower`] or [`Verdict::Faster`].
     pub direction: Verdict,
     /// The parts of the time that carry the change; empty where nothing does.
-    pub parts: Vec<Part>,
+    pub parts: Vec<TimePart>,
     /// Their share of the change: 0.9 is 90%; absent where it is not explained.
     pub share: Option<f64>,
     /// Why nothing can be explained; absent where something was looked at.

@@ -22,7 +22,7 @@ pub mod work;
 pub use ageing::Ageing;
 pub use cause::{Cause, Kind};
 pub use evidence::{Evidence, Hint, Moves};
-pub use part::{Part, Slots};
+pub use part::{Slots, TimePart};
 pub use quantity::Quantity;
 pub use question::Question;
 pub use rules::judge;

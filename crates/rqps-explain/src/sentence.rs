@@ -7,7 +7,7 @@ use crate::cause::{Cause, Kind};
 use crate::evidence::Moves;
 use crate::finding::Finding;
 use crate::number::{digits, percent, signed_us, times, us_text};
-use crate::part::{Part, others_in_user_mode};
+use crate::part::{TimePart, others_in_user_mode};
 use crate::quantity::Quantity;
 use crate::question::Question;
 use crate::split::{Change, Split};
@@ -51,7 +51,7 @@ pub(crate) fn cause(question: &Question<'_>, finding: &Finding) -> Cause {
 }
 
 /// The change of some parts together, microseconds.
-fn changed(split: &Split, parts: &[Part]) -> Option<f64> {
+fn changed(split: &Split, parts: &[TimePart]) -> Option<f64> {
     parts.iter().map(|part| Some(split.part(*part)?.difference.point)).sum()
 }
 
@@ -59,7 +59,7 @@ fn changed(split: &Split, parts: &[Part]) -> Option<f64> {
 fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<String> {
     let op = question.operation;
     let whole_us = own_change(question, split);
-    let of = |parts: &[Part]| {
+    let of = |parts: &[TimePart]| {
         let part = changed(split, parts).unwrap_or(0.0);
         format!("{} of {}", signed_us(part), signed_us(whole_us))
     };
@@ -98,14 +98,14 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
         }
         Kind::BackgroundWork => {
             out.extend(finding.quantities.iter().filter_map(|q| amounts(split, *q, op)));
-            let what = match finding.parts.contains(&Part::Background) {
+            let what = match finding.parts.contains(&TimePart::Background) {
                 true if split.others_beside => "CPU of the server's threads that serve others",
                 true => "CPU of the server's threads that serve no client",
                 false => "waiting",
             };
             out.push(format!("{what} {} per {op}", of(&finding.parts)));
         }
-        Kind::HostLimited | Kind::ClientLimited if finding.parts.contains(&Part::Taken) => {
+        Kind::HostLimited | Kind::ClientLimited if finding.parts.contains(&TimePart::Taken) => {
             out.extend(of_taken(question, split, finding, whole_us));
         }
         Kind::HostLimited | Kind::ClientLimited => {
@@ -114,7 +114,7 @@ fn numbers(question: &Question<'_>, split: &Split, finding: &Finding) -> Vec<Str
         }
         Kind::Several | Kind::NotExplained => out.extend(largest_parts(split, op)),
     }
-    let taken = split.part(Part::Taken).map_or(0.0, |change| change.difference.point);
+    let taken = split.part(TimePart::Taken).map_or(0.0, |change| change.difference.point);
     if question.sides.is_interleaved
         && finding.why.is_none()
         && taken.abs() >= WORTH_TELLING * whole_us.abs()
@@ -151,7 +151,7 @@ fn of_storage(split: &Split, finding: &Finding, whole_us: f64, op: &str) -> Vec<
     let kernel = kernel.filter(|_| !split.others_beside);
     let kernel_us = kernel.map_or(0.0, |change| change.difference.point);
     let (kernel, whole) = (signed_us(kernel_us), signed_us(whole_us));
-    if finding.parts.contains(&Part::Server) {
+    if finding.parts.contains(&TimePart::Server) {
         return vec![format!("server CPU in the kernel {kernel} of {whole} per {op}")];
     }
     let waiting = signed_us(changed(split, &finding.parts).unwrap_or(0.0));
@@ -169,7 +169,7 @@ fn own_change(question: &Question<'_>, split: &Split) -> f64 {
 }
 
 /// Whose CPU is told of the server: not all of it where others work beside.
-fn server_words(split: &Split, parts: &[Part]) -> &'static str {
+fn server_words(split: &Split, parts: &[TimePart]) -> &'static str {
     match split.others_beside {
         true => "CPU of the threads that serve these clients",
         false if is_told_apart(split, parts) => "CPU of the threads that serve clients",
@@ -179,10 +179,10 @@ fn server_words(split: &Split, parts: &[Part]) -> &'static str {
 
 /// Whether the CPU of all threads is another matter than that of those that serve clients, which is what a
 /// finding of these parts is about: background work that became less can hide that it became more.
-fn is_told_apart(split: &Split, parts: &[Part]) -> bool {
+fn is_told_apart(split: &Split, parts: &[TimePart]) -> bool {
     let all = split.quantity(Quantity::Metric(Metric::ServerCpu)).and_then(Change::times);
-    let serving = split.part(Part::Server).and_then(Change::times);
-    let is_about = parts.contains(&Part::Server) && !parts.contains(&Part::Background);
+    let serving = split.part(TimePart::Server).and_then(Change::times);
+    let is_about = parts.contains(&TimePart::Server) && !parts.contains(&TimePart::Background);
     let differs = |(all, serving): (f64, f64)| {
         let is_other_way = (all - 1.0) * (serving - 1.0) < 0.0;
         let hides_it =
@@ -193,8 +193,8 @@ fn is_told_apart(split: &Split, parts: &[Part]) -> bool {
 }
 
 /// `server CPU`, or what else is in it.
-fn cpu_words(split: &Split, parts: &[Part]) -> &'static str {
-    match (parts.contains(&Part::Client), parts.contains(&Part::Background)) {
+fn cpu_words(split: &Split, parts: &[TimePart]) -> &'static str {
+    match (parts.contains(&TimePart::Client), parts.contains(&TimePart::Background)) {
         (false, _) => server_words(split, parts),
         (true, false) => "server and client CPU",
         (true, true) => "CPU of server, its background and client",
@@ -203,15 +203,15 @@ fn cpu_words(split: &Split, parts: &[Part]) -> &'static str {
 
 /// Whether the sentence has the CPU of the threads that serve the measured clients. Else it has that of the whole
 /// server, as the reports' tables do.
-fn is_of_serving(split: &Split, parts: &[Part]) -> bool {
+fn is_of_serving(split: &Split, parts: &[TimePart]) -> bool {
     split.others_beside || is_told_apart(split, parts)
 }
 
 /// The server's CPU per operation; of the threads that serve the measured clients, where others work
 /// beside them, and where those are told apart.
-fn server_cpu<'a>(split: &'a Split, parts: &[Part]) -> Option<&'a Change> {
+fn server_cpu<'a>(split: &'a Split, parts: &[TimePart]) -> Option<&'a Change> {
     if is_of_serving(split, parts) {
-        return split.part(Part::Server);
+        return split.part(TimePart::Server);
     }
     split.quantity(Quantity::Metric(Metric::ServerCpu))
 }
@@ -219,7 +219,8 @@ fn server_cpu<'a>(split: &'a Split, parts: &[Part]) -> Option<&'a Change> {
 /// How many times the CPU of the parts named is the base's; of the server alone by its own clock.
 fn cpu_times(split: &Split, finding: &Finding) -> String {
     let own = server_cpu(split, &finding.parts).and_then(Change::times);
-    let is_both = finding.parts.contains(&Part::Client) && finding.parts.contains(&Part::Server);
+    let is_both =
+        finding.parts.contains(&TimePart::Client) && finding.parts.contains(&TimePart::Server);
     let sum = |side: fn(&Change) -> f64| -> f64 {
         finding.parts.iter().filter_map(|part| split.part(*part)).map(side).sum()
     };
@@ -288,7 +289,7 @@ fn is_same(change: &Change) -> bool {
 /// The time and the parts that changed most.
 fn largest_parts(split: &Split, op: &str) -> Vec<String> {
     let total = &split.total;
-    let mut parts: Vec<(Part, f64)> =
+    let mut parts: Vec<(TimePart, f64)> =
         split.parts.iter().map(|(part, change)| (*part, change.difference.point)).collect();
     parts.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
     let least = WORTH_TELLING * total.difference.point.abs();

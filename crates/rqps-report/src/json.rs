@@ -101,7 +101,7 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
                 letter: &n.letter,
                 kind: n.kind.key(),
                 meaning: warning::meaning(&n.kind),
-                places: places::of(analysis, idx),
+                places: places::list(analysis, idx),
             })
             .collect(),
         insert_benchmark: insert::summary(analysis),

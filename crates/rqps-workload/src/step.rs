@@ -13,7 +13,7 @@ use crate::{Distribution, SuiteArgs};
 
 /// A statement of an event, and how often it runs in a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct EventStatement {
     /// The statement.
     pub statement: Arc<Statement>,
     /// How often.
@@ -73,7 +73,7 @@ pub struct Step {
     /// What its rate counts.
     pub figure: Figure,
     /// The statements of an event, in order; empty for the load.
-    pub event: Vec<Part>,
+    pub event: Vec<EventStatement>,
     /// Whether an event is a transaction.
     pub transaction: bool,
     /// How many clients run it.

@@ -122,7 +122,7 @@ pub fn condition(DifferentCondition { name, values }: &DifferentCondition) -> St
 
 /// The conditions that are not the same in all runs.
 #[must_use]
-pub fn of(runs: &[&Run]) -> Vec<Condition> {
+pub fn compare(runs: &[&Run]) -> Vec<Condition> {
     let all: Vec<BTreeMap<(usize, String), String>> = runs.iter().map(|run| facts(run)).collect();
     let names: BTreeSet<&(usize, String)> = all.iter().flat_map(BTreeMap::keys).collect();
     names
