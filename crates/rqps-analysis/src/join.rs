@@ -19,7 +19,7 @@ use rqps_model::{
 };
 
 pub use base::JoinError;
-pub use conditions::{Condition, Topic, by_value, condition, compare as conditions_of, suite_of};
+pub use conditions::{Condition, Topic, by_value, compare as conditions_of, condition, suite_of};
 pub(crate) use conditions::{Work, host_name, work, work_of};
 
 use crate::analysis::SystemPair;
