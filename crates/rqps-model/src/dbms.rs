@@ -37,6 +37,16 @@ pub enum Family {
 impl Family {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Mysql, Self::Postgres, Self::Null];
+
+    /// The servers that gave the protocol its name.
+    #[must_use]
+    pub fn servers(self) -> &'static str {
+        match self {
+            Self::Mysql => "MySQL and MariaDB",
+            Self::Postgres => "PostgreSQL",
+            Self::Null => "none",
+        }
+    }
 }
 
 /// What is known of a DBMS without asking a server.

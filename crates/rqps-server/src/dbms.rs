@@ -115,6 +115,12 @@ pub fn connection_bytes(dbms: Dbms) -> u64 {
     driver(dbms).connection_bytes
 }
 
+/// Whether a server of our own writes a binary log.
+#[must_use]
+pub fn has_binary_log(dbms: Dbms) -> bool {
+    driver(dbms).own_guard.reset_logs_sql.is_some()
+}
+
 /// Whether each connection has a process of its own.
 #[must_use]
 pub fn has_process_per_connection(dbms: Dbms) -> bool {

@@ -256,6 +256,12 @@ pub fn scope(dbms: Dbms, schema: &str, allow_settings: bool) -> Scope<'_> {
     Scope::Guest { schema, allow_settings, driver: guest_driver(dbms) }
 }
 
+/// Whether settling changes settings of a DBMS, which are restored afterwards.
+#[must_use]
+pub fn changes_settings(dbms: Dbms) -> bool {
+    guest_driver(dbms).changes_settings
+}
+
 fn guest_driver(dbms: Dbms) -> &'static GuestDriver {
     &driver(dbms).guest
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use rqps_client::Connection;
 use rqps_model::{Dbms, Engine, QueryPlan, RunSystem, Sizes};
-use rqps_server::dbms::own_scope;
+use rqps_server::dbms::{has_binary_log, own_scope};
 use rqps_server::explain::Question;
 use rqps_server::{Watch, audit, compression, connect, debt, destructive, facts, lsm, settle};
 use rqps_workload::Probe;
@@ -262,7 +262,7 @@ impl RunningSystem {
         let admin = self.admin.as_mut();
         let database = facts::database_bytes(self.spec.dbms, version, dir, admin)?;
         let data_dir = self.server.as_ref().map(|s| s.running.data_dir_sizes());
-        let has_binlog = self.spec.dbms.is_mysql_family();
+        let has_binlog = has_binary_log(self.spec.dbms);
         Ok(Sizes {
             database_bytes: database,
             data_dir_bytes: data_dir.map(|d| d.total),

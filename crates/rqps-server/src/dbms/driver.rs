@@ -37,6 +37,8 @@ pub(crate) struct Driver {
         fn(OriginsQuestion<'_>, &mut dyn Connection) -> BTreeMap<String, SettingOrigin>,
     /// Facts of its build, of a running server's version text and settings.
     pub(crate) build: fn(&mut dyn Connection, &str, &Values) -> Values,
+    /// The schema of the benchmark's tables on a server of our own.
+    pub(crate) own_schema: &'static str,
     /// The benchmark's tables, as SQL takes their names.
     pub(crate) tables: fn(&mut dyn Connection) -> Result<Vec<String>, Error>,
     /// Bytes of these tables with their indexes; of a data directory that rqps can read, by its files.

@@ -17,6 +17,7 @@ use rqps_model::{Codec, Engine};
 use super::driver::{Driver, ExplainDriver, OwnServer};
 use super::numbers_of;
 use super::own_guard::OwnGuard;
+use crate::instance::DATABASE;
 pub(super) use build::origins_by;
 pub(super) use explain::ask_with;
 pub(super) use facts::bytes_of_files;
@@ -30,6 +31,7 @@ pub(super) const DRIVER: Driver = Driver {
     session: facts::session,
     origins: build::origins,
     build: build::build,
+    own_schema: DATABASE,
     tables: facts::tables,
     table_bytes: facts::table_bytes,
     thread_sql: |id| {

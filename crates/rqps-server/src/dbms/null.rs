@@ -14,6 +14,7 @@ pub(super) const DRIVER: Driver = Driver {
     session: |_| Ok(BTreeMap::new()),
     origins: |_, _| BTreeMap::new(),
     build: |_, _, _| BTreeMap::new(),
+    own_schema: "",
     tables: |_| Ok(Vec::new()),
     table_bytes: |_, _, _| Ok(Some(0)),
     thread_sql: |_| None,

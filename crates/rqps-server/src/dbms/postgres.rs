@@ -23,6 +23,7 @@ pub(super) const DRIVER: Driver = Driver {
     session: facts::session,
     origins: build::origins,
     build: build::build,
+    own_schema: "public",
     tables: facts::tables,
     table_bytes: facts::table_bytes,
     thread_sql: |_| Some("select pg_backend_pid()".to_owned()),
