@@ -118,7 +118,7 @@ pub fn connection_bytes(dbms: Dbms) -> u64 {
 /// Whether a server of our own writes a binary log.
 #[must_use]
 pub fn has_binary_log(dbms: Dbms) -> bool {
-    driver(dbms).own_guard.reset_logs_sql.is_some()
+    driver(dbms).own_guard.has_binary_logs
 }
 
 /// Whether each connection has a process of its own.

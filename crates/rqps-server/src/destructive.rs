@@ -27,12 +27,16 @@ pub fn reset_binary_logs(
 ) -> Result<(), Error> {
     let refused = |why: &str| {
         let statement = "RESET BINARY LOGS".to_owned();
-        Error::from(Refusal::PlaceUntold { statement, why: why.to_owned() })
+        Err(Refusal::PlaceUntold { statement, why: why.to_owned() }.into())
     };
     let Scope::Own { driver, .. } = scope else {
-        return Err(refused("the server is somebody else's"));
+        return refused("the server is somebody else's");
     };
-    let sql = driver.reset_logs_sql.ok_or_else(|| refused("the server has none"))?(version);
+    if !driver.has_binary_logs {
+        return refused("the server has none");
+    }
+    let names_logs = driver.reset_names_logs_since.is_some_and(|since| version.at_least(since));
+    let sql = if names_logs { "RESET BINARY LOGS AND GTIDS" } else { "RESET MASTER" };
     guard::require(scope, sql, OF_BINARY_LOGS, connection)?;
     send(sql, connection)
 }

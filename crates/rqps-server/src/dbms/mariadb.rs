@@ -31,7 +31,7 @@ pub(super) const DRIVER: Driver = Driver {
     }),
     page_codecs,
     has_one_page_codec: true,
-    own_guard: OwnGuard { data_dir_sql: None, reset_logs_sql: Some(|_| "RESET MASTER") },
+    own_guard: OwnGuard { data_dir_sql: None, has_binary_logs: true, reset_names_logs_since: None },
     own: Some(OwnServer { initialise, ..mysql::OWN }),
     ..mysql::DRIVER
 };

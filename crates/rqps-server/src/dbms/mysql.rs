@@ -57,9 +57,8 @@ pub(super) const DRIVER: Driver = Driver {
     guest: guest::GUEST,
     own_guard: OwnGuard {
         data_dir_sql: None,
-        reset_logs_sql: Some(|version| {
-            if version.at_least(&[8, 4]) { "RESET BINARY LOGS AND GTIDS" } else { "RESET MASTER" }
-        }),
+        has_binary_logs: true,
+        reset_names_logs_since: Some(&[8, 4]),
     },
     own: Some(OWN),
 };

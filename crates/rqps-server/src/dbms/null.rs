@@ -29,7 +29,11 @@ pub(super) const DRIVER: Driver = Driver {
     has_one_page_codec: false,
     part_of_file: |_| FilePart::Data,
     guest: GUEST,
-    own_guard: OwnGuard { data_dir_sql: None, reset_logs_sql: None },
+    own_guard: OwnGuard {
+        data_dir_sql: None,
+        has_binary_logs: false,
+        reset_names_logs_since: None,
+    },
     own: None,
 };
 

@@ -46,7 +46,11 @@ pub(super) const DRIVER: Driver = Driver {
     has_one_page_codec: false,
     part_of_file: files::part_of,
     guest: guest::GUEST,
-    own_guard: OwnGuard { data_dir_sql: Some("show data_directory"), reset_logs_sql: None },
+    own_guard: OwnGuard {
+        data_dir_sql: Some("show data_directory"),
+        has_binary_logs: false,
+        reset_names_logs_since: None,
+    },
     own: Some(OWN),
 };
 
