@@ -192,7 +192,7 @@ impl History {
         if !choice.all_hosts {
             keep_one_host(&mut runs, &mut left_out);
         }
-        let (order, lines) = lines::of(&runs, choice, &mut left_out);
+        let (order, lines) = lines::collect(&runs, choice, &mut left_out);
         let rqps_version = runs.last().map_or_else(String::new, |run| run.rqps_version.clone());
         let hosts: Vec<Machine> = runs.iter().map(|run| Machine::of(&run.host)).collect();
         let host = hosts.first().filter(|first| hosts.iter().all(|h| h == *first)).cloned();

@@ -19,7 +19,9 @@ use rqps_model::{
 };
 
 pub use base::JoinError;
-pub use conditions::{ConditionValue, DifferentCondition, Machine, of as conditions_of, suite_of};
+pub use conditions::{
+    ConditionValue, DifferentCondition, Machine, compare as conditions_of, suite_of,
+};
 pub(crate) use conditions::{Values, Work, work, work_of};
 
 use crate::analysis::SystemPair;
@@ -95,7 +97,7 @@ impl Joined {
     ) -> Result<Self, JoinError> {
         base::check(&runs)?;
         let chosen = base::find(&runs, base)?;
-        let conditions = conditions::of(&runs.iter().collect::<Vec<_>>());
+        let conditions = conditions::compare(&runs.iter().collect::<Vec<_>>());
         let origins = origins(&runs);
         let labels = labels::unique(&runs);
         let names = labels::full(&runs);

@@ -2,7 +2,7 @@
 
 use rqps_model::{Figure, Verdict};
 
-use crate::part::Part;
+use crate::part::TimePart;
 use crate::quantity::Quantity;
 use crate::reason::Reason;
 
@@ -128,7 +128,7 @@ pub struct Cause {
     /// Whether it is a loss or a gain: [`Verdict::Slower`] or [`Verdict::Faster`].
     pub direction: Verdict,
     /// The parts of the time that carry the change; empty where nothing does.
-    pub parts: Vec<Part>,
+    pub parts: Vec<TimePart>,
     /// Their share of the change: 0.9 is 90%; absent where it is not explained.
     pub share: Option<f64>,
     /// What the rate counts.

@@ -2,7 +2,7 @@
 
 use crate::cause::{Cause, HostShares};
 use crate::finding::Finding;
-use crate::part::{Part, others_in_user_mode};
+use crate::part::{TimePart, others_in_user_mode};
 use crate::question::Question;
 use crate::split::{Change, Split};
 
@@ -11,7 +11,7 @@ pub(crate) fn cause(question: &Question<'_>, finding: Finding) -> Cause {
     let split = question.split;
     let Finding { kind, parts, share, quantities, reason } = finding;
     let change_us = split.and_then(|split| split.change_us(&parts));
-    let others = split.filter(|_| parts.contains(&Part::Taken)).and_then(|split| {
+    let others = split.filter(|_| parts.contains(&TimePart::Taken)).and_then(|split| {
         let (base, candidate) = question.sides.means(&split.weights, others_in_user_mode)?;
         Some(HostShares { base, candidate })
     });

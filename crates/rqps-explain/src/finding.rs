@@ -1,7 +1,7 @@
 //! What the rules found, before any words.
 
 use crate::cause::Kind;
-use crate::part::Part;
+use crate::part::TimePart;
 use crate::quantity::Quantity;
 use crate::reason::Reason;
 
@@ -10,7 +10,7 @@ use crate::reason::Reason;
 pub(crate) struct Finding {
     pub(crate) kind: Kind,
     /// The parts that carry the change.
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<TimePart>,
     pub(crate) share: Option<f64>,
     /// The quantities that carry it.
     pub(crate) quantities: Vec<Quantity>,
@@ -19,7 +19,7 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    pub(crate) fn of(kind: Kind, parts: &[Part], share: f64) -> Self {
+    pub(crate) fn of(kind: Kind, parts: &[TimePart], share: f64) -> Self {
         let parts = parts.to_vec();
         Self { kind, parts, share: Some(share), quantities: Vec::new(), reason: None }
     }

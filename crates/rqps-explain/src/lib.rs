@@ -19,7 +19,7 @@ pub mod work;
 
 pub use ageing::Ageing;
 pub use cause::{Cause, HostShares, Kind};
-pub use part::{Part, Slots};
+pub use part::{Slots, TimePart};
 pub use quantity::Quantity;
 pub use question::Question;
 pub use reason::Reason;

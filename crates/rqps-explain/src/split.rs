@@ -2,7 +2,7 @@
 
 use rqps_model::{Estimate, Slice};
 
-use crate::part::{Basis, Part, Parts, Slots};
+use crate::part::{Basis, Parts, Slots, TimePart};
 use crate::quantity::Quantity;
 use crate::reason::Reason;
 use crate::sides::{Sides, Weights};
@@ -88,8 +88,8 @@ pub struct Split {
     pub weights: Weights,
     /// The time per operation, microseconds.
     pub total: Change,
-    /// Each part of it, in the order of [`Part::ALL`].
-    pub parts: Vec<(Part, Change)>,
+    /// Each part of it, in the order of [`TimePart::ALL`].
+    pub parts: Vec<(TimePart, Change)>,
     /// Each quantity that was measured on both sides, in the order of [`Quantity::all`].
     pub quantities: Vec<(Quantity, Change)>,
 }
@@ -108,13 +108,13 @@ impl Split {
         let total_us = |slice: &Slice| Some(parts(slice)?.total_us);
         let weights = sides.weights(total_us)?;
         let total = Change::of(sides, &weights, total_us)?;
-        let part = |part: Part| {
+        let part = |part: TimePart| {
             Some((part, Change::of(sides, &weights, |slice| Some(parts(slice)?.get(part)))?))
         };
         let quantity = |quantity: Quantity| {
             Some((quantity, Change::of(sides, &weights, |slice| quantity.value(slice))?))
         };
-        let parts = Part::ALL.into_iter().map(part).collect::<Option<Vec<_>>>()?;
+        let parts = TimePart::ALL.into_iter().map(part).collect::<Option<Vec<_>>>()?;
         let quantities: Vec<_> = Quantity::all().filter_map(quantity).collect();
         Some(Self {
             slots,
@@ -129,7 +129,7 @@ impl Split {
 
     /// One part.
     #[must_use]
-    pub fn part(&self, part: Part) -> Option<&Change> {
+    pub fn part(&self, part: TimePart) -> Option<&Change> {
         self.parts.iter().find(|(known, _)| *known == part).map(|(_, change)| change)
     }
 
@@ -142,7 +142,7 @@ impl Split {
     /// A part's share of the change in the time per operation: 0.9 is 90%; may be below 0 or above 1
     /// where parts changed in opposite directions. `None` where the time did not change.
     #[must_use]
-    pub fn share(&self, part: Part) -> Option<f64> {
+    pub fn share(&self, part: TimePart) -> Option<f64> {
         let total = self.total.difference.point;
         let change = self.part(part)?;
         (total != 0.0).then(|| change.difference.point / total)

@@ -2,7 +2,7 @@
 
 use rqps_model::Metric;
 
-use crate::part::Part;
+use crate::part::TimePart;
 use crate::quantity::Quantity;
 use crate::split::{Change, Split};
 
@@ -15,17 +15,17 @@ pub const UNCHANGED: f64 = 0.1;
 impl Split {
     /// The change of some parts together, microseconds.
     #[must_use]
-    pub fn change_us(&self, parts: &[Part]) -> Option<f64> {
+    pub fn change_us(&self, parts: &[TimePart]) -> Option<f64> {
         parts.iter().map(|part| Some(self.part(*part)?.difference.point)).sum()
     }
 
     /// Whether the CPU of all threads is another matter than that of those that serve clients, which is what a
     /// finding of these parts is about: background work that became less can hide that it became more.
     #[must_use]
-    pub fn is_told_apart(&self, parts: &[Part]) -> bool {
+    pub fn is_told_apart(&self, parts: &[TimePart]) -> bool {
         let all = self.quantity(Quantity::Metric(Metric::ServerCpu)).and_then(Change::times);
-        let serving = self.part(Part::Server).and_then(Change::times);
-        let is_about = parts.contains(&Part::Server) && !parts.contains(&Part::Background);
+        let serving = self.part(TimePart::Server).and_then(Change::times);
+        let is_about = parts.contains(&TimePart::Server) && !parts.contains(&TimePart::Background);
         let differs = |(all, serving): (f64, f64)| {
             let is_other_way = (all - 1.0) * (serving - 1.0) < 0.0;
             let hides_it =
@@ -38,16 +38,16 @@ impl Split {
     /// Whether the server's CPU is that of the threads that serve the measured clients. Else it is that of the
     /// whole server, as in the reports' tables.
     #[must_use]
-    pub fn is_of_serving(&self, parts: &[Part]) -> bool {
+    pub fn is_of_serving(&self, parts: &[TimePart]) -> bool {
         self.others_beside || self.is_told_apart(parts)
     }
 
     /// The server's CPU per operation; of the threads that serve the measured clients, where others work
     /// beside them, and where those are told apart.
     #[must_use]
-    pub fn server_cpu(&self, parts: &[Part]) -> Option<&Change> {
+    pub fn server_cpu(&self, parts: &[TimePart]) -> Option<&Change> {
         if self.is_of_serving(parts) {
-            return self.part(Part::Server);
+            return self.part(TimePart::Server);
         }
         self.quantity(Quantity::Metric(Metric::ServerCpu))
     }

@@ -10,7 +10,7 @@ use rqps_model::{Estimate, Verdict};
 
 use super::filter;
 use super::label::{self, outside};
-use super::part::{self, Part};
+use super::part::{self, BasePart};
 use super::scale::Scale;
 use crate::dot::dot;
 use rqps_analysis::{Analysis, Cell, GROUPS, StepAnalysis};
@@ -39,8 +39,8 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
 }
 
 /// The charts with what explains them.
-pub(super) fn part(analysis: &Analysis<'_>) -> Part {
-    Part::new("charts", charts(analysis))
+pub(super) fn part(analysis: &Analysis<'_>) -> BasePart {
+    BasePart::new("charts", charts(analysis))
 }
 
 fn charts(analysis: &Analysis<'_>) -> Markup {

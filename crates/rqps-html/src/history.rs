@@ -32,7 +32,7 @@ pub fn render(history: &History) -> String {
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy::of(&style, &[]));
+                meta http-equiv="Content-Security-Policy" content=(policy::render(&style, &[]));
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content=(format!("rqps {}", one_line(&history.rqps_version)));

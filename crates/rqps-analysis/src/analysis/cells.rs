@@ -17,7 +17,7 @@ use super::insert;
 use super::judge::{self, OpenStep};
 use super::levels;
 use super::measurement::Measurement;
-use super::observed::{Known, OfSystem};
+use super::observed::{ObservedSystem, OfSystem};
 use super::open_cell::{Closing, OpenAgainst, OpenCell, Ratio};
 use super::origin::Rule;
 use super::per_operation;
@@ -112,7 +112,7 @@ fn open_cells<'s>(
     let of_host = levels::of_host(run, step, observed, &rule);
     let known = |system_idx: usize| {
         let system = step.systems.get(system_idx)?;
-        Some(Known { system, observed: observed.get(system_idx)? })
+        Some(ObservedSystem { system, observed: observed.get(system_idx)? })
     };
     let states: Vec<CellState> = (0..run.systems.len())
         .map(|idx| known(idx).map_or(CellState::Pending, |known| state(step, known)))
@@ -156,7 +156,7 @@ fn open_cells<'s>(
 }
 
 /// Whether a step has a figure on a system, and what its slices give.
-fn state(step: &RunStep, known: Known<'_>) -> CellState {
+fn state(step: &RunStep, known: ObservedSystem<'_>) -> CellState {
     if let Some(reason) = failure(known.system) {
         CellState::Failed { reason: reason.to_owned() }
     } else if known.system.slices.is_empty() {
@@ -190,7 +190,7 @@ struct Circumstances {
 fn own_warnings(
     how: Circumstances,
     step: &RunStep,
-    known: Known<'_>,
+    known: ObservedSystem<'_>,
     measurement: &Measurement,
     book: &mut Book,
 ) -> Vec<CellWarning> {

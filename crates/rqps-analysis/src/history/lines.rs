@@ -34,7 +34,7 @@ impl Line {
 }
 
 /// The lines of all runs (which are in order of time), and the order of their points.
-pub(super) fn of(
+pub(super) fn collect(
     runs: &[Run],
     choice: Choice<'_>,
     left_out: &mut Vec<LeftOut>,

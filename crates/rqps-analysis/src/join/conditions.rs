@@ -61,7 +61,7 @@ fn counts(condition: &Condition, value: Option<&ConditionValue>) -> bool {
 
 /// The conditions that are not the same in all runs.
 #[must_use]
-pub fn of(runs: &[&Run]) -> Vec<DifferentCondition> {
+pub fn compare(runs: &[&Run]) -> Vec<DifferentCondition> {
     let all: Vec<BTreeMap<Condition, ConditionValue>> = runs.iter().map(|run| facts(run)).collect();
     let conditions: BTreeSet<&Condition> = all.iter().flat_map(BTreeMap::keys).collect();
     conditions

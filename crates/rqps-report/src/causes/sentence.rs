@@ -3,7 +3,7 @@
 
 use rqps_analysis::{Cell, Differing, Evidence, Hint, Moves, OffCpu};
 use rqps_explain::whose_cpu::{UNCHANGED, is_same_traffic};
-use rqps_explain::{Cause, Change, Kind, Part, Quantity, Reason, Split};
+use rqps_explain::{Cause, Change, Kind, Quantity, Reason, Split, TimePart};
 use rqps_model::{Estimate, Metric};
 use rqps_stacks::time;
 use rqps_text::number::count;
@@ -93,7 +93,7 @@ fn numbers(told: Told<'_>) -> Vec<String> {
     let Told { cause, split, evidence } = told;
     let op = cause.figure.operation();
     let whole_us = whole_us(cause, split);
-    let of = |parts: &[Part]| {
+    let of = |parts: &[TimePart]| {
         let part = split.change_us(parts).unwrap_or(0.0);
         format!("{} of {}", signed_us(part), signed_us(whole_us))
     };
@@ -130,14 +130,14 @@ fn numbers(told: Told<'_>) -> Vec<String> {
         }
         Kind::BackgroundWork => {
             out.extend(cause.quantities.iter().filter_map(|q| amounts(split, *q, op)));
-            let what = match cause.parts.contains(&Part::Background) {
+            let what = match cause.parts.contains(&TimePart::Background) {
                 true if split.others_beside => "CPU of the server's threads that serve others",
                 true => "CPU of the server's threads that serve no client",
                 false => "waiting",
             };
             out.push(format!("{what} {} per {op}", of(&cause.parts)));
         }
-        Kind::HostLimited | Kind::ClientLimited if cause.parts.contains(&Part::Taken) => {
+        Kind::HostLimited | Kind::ClientLimited if cause.parts.contains(&TimePart::Taken) => {
             out.extend(of_taken(cause, split));
         }
         Kind::HostLimited | Kind::ClientLimited => {
@@ -146,7 +146,7 @@ fn numbers(told: Told<'_>) -> Vec<String> {
         }
         Kind::Several | Kind::NotExplained => out.extend(largest_parts(split, op)),
     }
-    let taken = split.part(Part::Taken).map_or(0.0, |change| change.difference.point);
+    let taken = split.part(TimePart::Taken).map_or(0.0, |change| change.difference.point);
     if cause.is_interleaved
         && cause.reason.is_none()
         && taken.abs() >= WORTH_TELLING * whole_us.abs()
@@ -183,7 +183,7 @@ fn of_storage(cause: &Cause, split: &Split) -> Vec<String> {
     let kernel = kernel.filter(|_| !split.others_beside);
     let kernel_us = kernel.map_or(0.0, |change| change.difference.point);
     let (kernel, whole) = (signed_us(kernel_us), signed_us(whole_us));
-    if cause.parts.contains(&Part::Server) {
+    if cause.parts.contains(&TimePart::Server) {
         return vec![format!("server CPU in the kernel {kernel} of {whole} per {op}")];
     }
     let waiting = signed_us(split.change_us(&cause.parts).unwrap_or(0.0));
@@ -193,7 +193,7 @@ fn of_storage(cause: &Cause, split: &Split) -> Vec<String> {
 }
 
 /// Whose CPU is told of the server: not all of it where others work beside.
-fn server_words(split: &Split, parts: &[Part]) -> &'static str {
+fn server_words(split: &Split, parts: &[TimePart]) -> &'static str {
     match split.others_beside {
         true => "CPU of the threads that serve these clients",
         false if split.is_told_apart(parts) => "CPU of the threads that serve clients",
@@ -202,8 +202,8 @@ fn server_words(split: &Split, parts: &[Part]) -> &'static str {
 }
 
 /// `server CPU`, or what else is in it.
-fn cpu_words(split: &Split, parts: &[Part]) -> &'static str {
-    match (parts.contains(&Part::Client), parts.contains(&Part::Background)) {
+fn cpu_words(split: &Split, parts: &[TimePart]) -> &'static str {
+    match (parts.contains(&TimePart::Client), parts.contains(&TimePart::Background)) {
         (false, _) => server_words(split, parts),
         (true, false) => "server and client CPU",
         (true, true) => "CPU of server, its background and client",
@@ -213,7 +213,8 @@ fn cpu_words(split: &Split, parts: &[Part]) -> &'static str {
 /// How many times the CPU of the parts named is the base's; of the server alone by its own clock.
 fn cpu_times(split: &Split, cause: &Cause) -> String {
     let own = split.server_cpu(&cause.parts).and_then(Change::times);
-    let is_both = cause.parts.contains(&Part::Client) && cause.parts.contains(&Part::Server);
+    let is_both =
+        cause.parts.contains(&TimePart::Client) && cause.parts.contains(&TimePart::Server);
     let sum = |side: fn(&Change) -> f64| -> f64 {
         cause.parts.iter().filter_map(|part| split.part(*part)).map(side).sum()
     };
@@ -254,7 +255,7 @@ fn io(split: &Split, op: &str) -> Option<String> {
 /// The time and the parts that changed most.
 fn largest_parts(split: &Split, op: &str) -> Vec<String> {
     let total = &split.total;
-    let mut parts: Vec<(Part, f64)> =
+    let mut parts: Vec<(TimePart, f64)> =
         split.parts.iter().map(|(part, change)| (*part, change.difference.point)).collect();
     parts.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
     let least = WORTH_TELLING * total.difference.point.abs();

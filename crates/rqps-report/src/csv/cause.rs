@@ -1,6 +1,6 @@
 //! The columns of causes and of the parts of the time per operation.
 
-use rqps_explain::{Change, Part, Split};
+use rqps_explain::{Change, Split, TimePart};
 
 use crate::causes::sentence;
 
@@ -36,7 +36,7 @@ pub(super) fn columns() -> Vec<Column> {
     all.extend(super::estimate_columns("ageing_ratio", "ageing / that of the base", |cell| {
         cell.ageing.and_then(|ageing| ageing.relative)
     }));
-    for part in Part::ALL {
+    for part in TimePart::ALL {
         let name = format!("time_{}", part.key());
         all.extend(change_columns(&name, part.meaning(), move |split| split.part(part)));
     }

@@ -81,7 +81,7 @@ pub(super) fn cause(cell: &Cell) -> Option<CauseJson> {
 
 /// The split of a cell.
 pub(super) fn split(split: &Split) -> SplitJson {
-    let part = |(part, change): &(rqps_explain::Part, Change)| {
+    let part = |(part, change): &(rqps_explain::TimePart, Change)| {
         (part.key(), ChangeJson::of(change, split.share(*part)))
     };
     let quantity =

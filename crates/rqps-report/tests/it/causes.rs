@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use rqps_analysis::Analysis;
-use rqps_explain::{Kind, Part, Quantity, work::Work};
+use rqps_explain::{Kind, Quantity, TimePart, work::Work};
 use rqps_model::query_plan::{Access, Asked, Extra, Path};
 use rqps_model::{Dbms, PlanShape, QueryPlan, Run, StepKind, Waits};
 use rqps_report::causes::sentence;
@@ -85,7 +85,7 @@ fn parts_add_up_to_the_time_and_their_changes_to_its_change() {
         assert!(near(sum(|c| c.base), split.total.base));
         assert!(near(sum(|c| c.candidate), split.total.candidate));
         assert!(near(sum(|c| c.difference.point), split.total.difference.point));
-        let shares: f64 = Part::ALL.into_iter().filter_map(|part| split.share(part)).sum();
+        let shares: f64 = TimePart::ALL.into_iter().filter_map(|part| split.share(part)).sum();
         assert!(near(shares, 1.0) || split.total.difference.point.abs() < 1e-9);
     }
 }

@@ -419,11 +419,11 @@ fn work_on_a_cpu_that_nobody_waits_for_costs_the_clients_nothing() {
     // The server's thread waited 5 µs for its client, which was not done yet, and the rest for background work.
     for (waited_us, background_us) in [(15.0, 10.0), (9.0, 4.0), (3.0, 0.0), (90.0, 10.0)] {
         let parts = parts(waited_us, slots);
-        is_about(parts.get(Part::Background), background_us);
-        is_about(parts.get(Part::Waiting), 11.0 - background_us);
+        is_about(parts.get(TimePart::Background), background_us);
+        is_about(parts.get(TimePart::Waiting), 11.0 - background_us);
     }
     // On a CPU of its own, the client holds up nobody.
-    is_about(parts(9.0, Slots { is_paired: false, ..slots }).get(Part::Background), 9.0);
+    is_about(parts(9.0, Slots { is_paired: false, ..slots }).get(TimePart::Background), 9.0);
 }
 
 #[test]
@@ -522,7 +522,7 @@ fn storage_that_several_clients_wait_for_is_no_other_waiting() {
     let start = Start { base: vec![&slice], candidate: vec![&slice] };
     let sides = Sides { starts: vec![start], is_interleaved: true, is_one_run: true };
     let parts = Parts::of(&slice, slots, Basis::of(&sides)).unwrap();
-    let per_slot = parts.get(Part::Storage) / slots.n;
+    let per_slot = parts.get(TimePart::Storage) / slots.n;
     assert!((per_slot - 60.0).abs() < 0.01, "{per_slot}");
 }
 
@@ -554,7 +554,7 @@ fn what_is_not_of_the_run_spreads_over_all_cpus_of_the_host() {
     let start = Start { base: vec![&slice], candidate: vec![&slice] };
     let sides = Sides { starts: vec![start], is_interleaved: true, is_one_run: true };
     let parts = Parts::of(&slice, slots, Basis::of(&sides)).unwrap();
-    let taken = parts.get(Part::Taken);
+    let taken = parts.get(TimePart::Taken);
     assert!((taken - 5.0).abs() < 0.01, "{taken}");
 }
 
@@ -624,7 +624,7 @@ fn what_ticks_make_of_nothing_was_not_taken_by_others() {
         let start = Start { base: vec![&slice], candidate: vec![&slice] };
         let sides = Sides { starts: vec![start], is_interleaved: true, is_one_run: true };
         let slots = Slots::of(1, Placement::Paired, 2);
-        Parts::of(&slice, slots, Basis::of(&sides)).unwrap().get(Part::Taken)
+        Parts::of(&slice, slots, Basis::of(&sides)).unwrap().get(TimePart::Taken)
     };
     // 28 of 280 ticks of 10 ms are within chance, 100 are not.
     assert!(taken(3.0).abs() < 1e-9 && (taken(20.0) - 20.0).abs() < 0.01);
