@@ -1,5 +1,5 @@
-//! Causes by rules and in words, of splits made by hand: each cause, mixtures, none, and counters that are missing. A long file: all stand on the same
-//! made-up slices, and what others take is beside it.
+//! Causes by rules and in words, of splits made by hand: each cause, mixtures, none, and counters that are missing. A
+//! long file: all stand on the same made-up slices, and what others take is beside it.
 
 mod beside;
 mod host;
@@ -12,7 +12,7 @@ use expect_test::{Expect, expect};
 use rqps_analysis::{Differing, Evidence, Hint, Moves};
 use rqps_explain::part::{Basis, Parts};
 use rqps_explain::{
-    Cause, Change, Kind, Part, Question, Reason, Sides, Slots, Split, Start, judge,
+    Cause, Change, Kind, Question, Reason, Sides, Slots, Split, Start, TimePart, judge,
 };
 use rqps_model::query_plan::difference::{Aspect, StatementDifference};
 use rqps_model::{
