@@ -17,6 +17,7 @@ mod data;
 
 mod disturbed;
 mod estimate;
+mod evidence;
 mod explain;
 pub mod footnote;
 pub mod group;
@@ -70,6 +71,7 @@ pub use bar::Bar;
 pub(crate) use bar::{Standing, holds_rate};
 pub use cell::{Cell, CellState};
 pub use comparison::{Comparison, Decision, Judged, ResponseRatio};
+pub use evidence::{Differing, Evidence, Hint, Moves, OffCpu};
 pub use footnote::{CellWarning, Footnote, SomeSlices};
 pub use group::GroupSummary;
 pub use headline::Headline;
@@ -172,7 +174,7 @@ impl StepAnalysis<'_> {
 
 /// What another analysis of the same run has found whatever its base; empty for the first one.
 #[derive(Default)]
-struct Known {
+struct SharedFacts {
     /// Of the reported steps.
     steps: Vec<OfStep>,
     /// Between the systems.
@@ -184,25 +186,25 @@ impl<'a> Analysis<'a> {
     /// several starts of the servers are joined.
     #[must_use]
     pub fn of(run: &'a Run, bound: f64) -> Self {
-        Self::made(run, None, run.base, bound, Known::default())
+        Self::made(run, None, run.base, bound, SharedFacts::default())
     }
 
     /// The same relative to another of its systems, by index.
     #[must_use]
     pub fn of_base(run: &'a Run, base: usize, bound: f64) -> Self {
-        Self::made(run, None, base, bound, Known::default())
+        Self::made(run, None, base, bound, SharedFacts::default())
     }
 
     /// Analyses several runs that were made into one.
     #[must_use]
     pub fn of_joined(joined: &'a Joined, bound: f64) -> Self {
-        Self::made(&joined.run, Some(joined), joined.run.base, bound, Known::default())
+        Self::made(&joined.run, Some(joined), joined.run.base, bound, SharedFacts::default())
     }
 
     /// This analysis with another of its systems as the base.
     #[must_use]
     pub fn rebased(&self, base: usize) -> Self {
-        let known = Known {
+        let known = SharedFacts {
             steps: self.steps.iter().map(|step| Arc::clone(&step.observed)).collect(),
             differences: Some(self.differences.clone()),
         };
@@ -223,7 +225,7 @@ impl<'a> Analysis<'a> {
         joined: Option<&'a Joined>,
         base: usize,
         bound: f64,
-        known: Known,
+        known: SharedFacts,
     ) -> Self {
         let base = base.min(run.systems.len().saturating_sub(1));
         let several = has_several_clients(run);

@@ -59,29 +59,18 @@ pub struct Counts {
 }
 
 impl Outcome {
-    /// The outcome as one word or two, for tables.
-    #[must_use]
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Slower => "slower",
-            Self::RateNotHeld => "SLA failed",
-            Self::Error(_) => "error",
-            Self::Unclear(_) => "unclear",
-            Self::NotJudged(_) => "not judged",
-            Self::NotReached { .. } => "not reached",
-            Self::Faster => "faster",
-            Self::Same => "same",
-        }
-    }
-
-    /// The same for programs.
+    /// For programs: `not-reached`.
     #[must_use]
     pub fn key(&self) -> &'static str {
         match self {
+            Self::Slower => "slower",
             Self::RateNotHeld => "sla-failed",
+            Self::Error(_) => "error",
+            Self::Unclear(_) => "unclear",
             Self::NotJudged(_) => "not-judged",
             Self::NotReached { .. } => "not-reached",
-            _ => self.word(),
+            Self::Faster => "faster",
+            Self::Same => "same",
         }
     }
 

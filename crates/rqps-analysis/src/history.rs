@@ -9,6 +9,7 @@ mod change;
 mod copies;
 mod extract;
 mod left_out;
+mod line_name;
 mod lines;
 mod member;
 mod method;
@@ -22,16 +23,17 @@ use rqps_stats::change_point::Uncertainty;
 pub use change::levels;
 pub use change::{Change, SIGNIFICANCE};
 pub use left_out::{Because, LeftOut, OtherCondition};
+pub use line_name::{BaseName, LineName, SystemKind};
 pub use method::Method;
 pub use point_warning::PointWarning;
-pub use surroundings::{OtherSurroundings, Surroundings};
+pub use surroundings::{SliceOrder, Surrounding, Surroundings};
 
 use extract::Extracts;
 use lines::Line;
 use member::Member;
 use step_key::StepKey;
 
-use crate::join::host_name;
+use crate::join::Machine;
 
 /// What points follow one another by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,8 +60,8 @@ impl Order {
 pub enum Scale {
     /// rQPS against a system that all runs have.
     Relative {
-        /// Its name for people: `MySQL 5.6.14, innodb, small`.
-        base: String,
+        /// That system.
+        base: Box<BaseName>,
     },
     /// Operations per second.
     Absolute {
@@ -113,7 +115,9 @@ pub struct Series {
     /// The step's name, with the clients where series differ in them.
     pub title: String,
     /// The systems: their kind by version, their label by time.
-    pub line: String,
+    pub line: LineName,
+    /// Whether other systems have the same name, of which series stand before these.
+    pub is_namesake: bool,
     /// What the values are.
     pub scale: Scale,
     /// In order.
@@ -136,7 +140,7 @@ pub struct History {
     /// What is not in them.
     pub left_out: Vec<LeftOut>,
     /// The host of all points; absent with points of several.
-    pub host: Option<String>,
+    pub host: Option<Machine>,
     /// Version of rqps of the latest run.
     pub rqps_version: String,
 }
@@ -188,9 +192,9 @@ impl History {
         if !choice.all_hosts {
             keep_one_host(&mut runs, &mut left_out);
         }
-        let (order, lines) = lines::of(&runs, choice, &mut left_out);
+        let (order, lines) = lines::collect(&runs, choice, &mut left_out);
         let rqps_version = runs.last().map_or_else(String::new, |run| run.rqps_version.clone());
-        let hosts: Vec<String> = runs.iter().map(|run| host_name(&run.host)).collect();
+        let hosts: Vec<Machine> = runs.iter().map(|run| Machine::of(&run.host)).collect();
         let host = hosts.first().filter(|first| hosts.iter().all(|h| h == *first)).cloned();
         let mut extracts = Extracts::of(runs);
         let keys = extracts.keys(choice);
@@ -225,7 +229,7 @@ fn keep_measured(runs: &mut Vec<Run>, choice: Choice<'_>, left_out: &mut Vec<Lef
         });
         if !has {
             let because = Because::NothingFinished;
-            left_out.push(LeftOut { run_id: run.id.clone(), what: String::new(), because });
+            left_out.push(LeftOut { run_id: run.id.clone(), what: Vec::new(), because });
         }
         has
     });
@@ -233,12 +237,12 @@ fn keep_measured(runs: &mut Vec<Run>, choice: Choice<'_>, left_out: &mut Vec<Lef
 
 /// Leaves out the runs of other hosts than that of the latest.
 fn keep_one_host(runs: &mut Vec<Run>, left_out: &mut Vec<LeftOut>) {
-    let Some(latest) = runs.last().map(|run| host_name(&run.host)) else { return };
+    let Some(latest) = runs.last().map(|run| Machine::of(&run.host)) else { return };
     runs.retain(|run| {
-        let own = host_name(&run.host);
+        let own = Machine::of(&run.host);
         if own != latest {
             let because = Because::OtherHost { own: own.clone(), latest: latest.clone() };
-            left_out.push(LeftOut { run_id: run.id.clone(), what: String::new(), because });
+            left_out.push(LeftOut { run_id: run.id.clone(), what: Vec::new(), because });
         }
         own == latest
     });
@@ -267,7 +271,7 @@ fn points(
         if let Some(other) = extracts.copied_from(member, &line.members[..at], key) {
             let run_id = extracts.run(member.run_idx).id.clone();
             let because = Because::SameFigure { run_id: other.to_owned() };
-            left_out.push(LeftOut { run_id, what: key.name.clone(), because });
+            left_out.push(LeftOut { run_id, what: vec![key.name.clone()], because });
             continue;
         }
         let conditions = extracts.conditions(member.run_idx, key);
@@ -282,7 +286,7 @@ fn points(
             Ok(value) => value,
             Err(because) => {
                 let run_id = extracts.run(member.run_idx).id.clone();
-                left_out.push(LeftOut { run_id, what: key.name.clone(), because });
+                left_out.push(LeftOut { run_id, what: vec![key.name.clone()], because });
                 continue;
             }
         };
@@ -290,7 +294,8 @@ fn points(
         has_base |= is_base;
         if !is_base {
             let own = extracts.surroundings(member.run_idx);
-            cell.warnings.extend(own.warnings(latest.get_or_insert_with(|| own.clone())));
+            let others = own.differences(latest.get_or_insert_with(|| own.clone()));
+            cell.warnings.extend(others.into_iter().map(PointWarning::OtherCondition));
         }
         found.push((member, extracts.point(member, value, is_base, cell)));
     }
@@ -320,7 +325,7 @@ fn one(
         key.name.clone()
     };
     let scale = match &line.base {
-        Some(base) => Scale::Relative { base: base.name.clone() },
+        Some(base) => Scale::Relative { base: Box::new(base.name.clone()) },
         None => Scale::Absolute { unit: extracts.unit(key) },
     };
     let method = Method::of(&points);
@@ -329,6 +334,7 @@ fn one(
         clients: key.clients,
         title,
         line: line.name.clone(),
+        is_namesake: line.is_namesake,
         scale,
         points,
         method,

@@ -12,15 +12,17 @@ mod labels;
 use std::borrow::Cow;
 
 use rqps_model::run::SystemStep;
-use rqps_model::warning::DifferentCondition;
+use rqps_model::warning::{StepDifference, Topic};
 use rqps_model::{
-    Calibrated, Figure, Host, Imported, Label, Run, RunStatus, RunStep, Schedule, Scope, Warning,
-    WarningKind, starts,
+    Calibrated, Figure, Host, Imported, Label, Placement, Run, RunStatus, RunStep, Schedule, Scope,
+    Warning, WarningKind, starts,
 };
 
 pub use base::JoinError;
-pub use conditions::{Condition, Topic, by_value, condition, of as conditions_of, suite_of};
-pub(crate) use conditions::{Work, host_name, work, work_of};
+pub use conditions::{
+    ConditionValue, DifferentCondition, Machine, compare as conditions_of, suite_of,
+};
+pub(crate) use conditions::{Values, Work, work, work_of};
 
 use crate::analysis::SystemPair;
 use rqps_text::words::list;
@@ -38,7 +40,7 @@ pub struct Joined {
     /// Per system of `run` its name to `--base`: `RUN:LABEL`, the label as it is in its own run.
     names: Vec<String>,
     /// What is not the same in all runs.
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<DifferentCondition>,
     /// Per step of `run` and source: the step as it was there; absent where the run has none.
     steps: Vec<Vec<Option<Told>>>,
 }
@@ -77,7 +79,7 @@ pub struct Source {
 /// What a run says of one of its steps.
 #[derive(Debug, Clone, PartialEq)]
 struct Told {
-    placement: String,
+    placement: Placement,
     what: String,
 }
 
@@ -95,7 +97,7 @@ impl Joined {
     ) -> Result<Self, JoinError> {
         base::check(&runs)?;
         let chosen = base::find(&runs, base)?;
-        let conditions = conditions::of(&runs.iter().collect::<Vec<_>>());
+        let conditions = conditions::compare(&runs.iter().collect::<Vec<_>>());
         let origins = origins(&runs);
         let labels = labels::unique(&runs);
         let names = labels::full(&runs);
@@ -149,29 +151,31 @@ impl Joined {
         self.is_one_run(a, b) && self.source(a).is_some_and(|s| s.schedule.is_interleaved())
     }
 
-    /// How a step's conditions on a system differ from those on another of another run, in words;
-    /// empty where nothing that is known does.
-    pub(crate) fn unlike(&self, step: &RunStep, pair: SystemPair) -> Vec<String> {
+    /// How a step's conditions on a system differ from those on another of another run; empty where nothing
+    /// that is known does.
+    pub(crate) fn differences(&self, step: &RunStep, pair: SystemPair) -> Vec<StepDifference> {
         let origin = |system: usize| self.origins.get(system);
         let (Some(&of_base), Some(&own)) = (origin(pair.base), origin(pair.candidate)) else {
             return Vec::new();
         };
-        let mut words: Vec<String> = self
+        let topic = |c: &DifferentCondition| c.condition.topic();
+        let differing: Vec<&DifferentCondition> = self
             .conditions
             .iter()
-            .filter(|c| c.topic.moves_figures() && c.differs(of_base, own))
-            .map(|c| c.name.clone())
+            .filter(|c| topic(c).moves_figures() && c.differs(of_base, own))
             .collect();
+        let mut out: Vec<StepDifference> =
+            differing.iter().map(|c| StepDifference::Condition(c.condition.clone())).collect();
         if let Some((a, b)) = self.told(step, of_base).zip(self.told(step, own)) {
             if a.placement != b.placement {
-                words.push(format!("placement {} against {}", b.placement, a.placement));
+                out.push(StepDifference::Placement { base: a.placement, own: b.placement });
             }
             // Where the tables or arguments differ, they have been named.
-            if a.what != b.what && !words.iter().any(|word| word.starts_with("suite")) {
-                words.push("what the step does".to_owned());
+            if a.what != b.what && !differing.iter().any(|c| topic(c) == Topic::Work) {
+                out.push(StepDifference::Work);
             }
         }
-        words
+        out
     }
 
     /// Whether the system's run has the step at all.
@@ -192,10 +196,8 @@ impl Joined {
     pub(crate) fn warnings(&self, base: usize) -> Vec<WarningKind> {
         let base = self.source(base).map_or_else(String::new, |s| s.id.clone());
         let mut out = vec![WarningKind::SeveralRuns { n: self.sources.len(), base }];
-        let conditions: Vec<DifferentCondition> =
-            self.conditions.iter().map(|c| c.with_runs(&self.sources)).collect();
-        if !conditions.is_empty() {
-            out.push(WarningKind::RunsDiffer { conditions });
+        if !self.conditions.is_empty() {
+            out.push(WarningKind::RunsDiffer);
         }
         out
     }
@@ -279,7 +281,7 @@ fn steps(runs: &mut [Run], origins: &[usize]) -> (Vec<RunStep>, Vec<Vec<Option<T
             });
             place = at + 1;
             let RunStep { info, placement, systems, .. } = step;
-            told[at][origin] = Some(Told { placement: placement.to_string(), what: info.what });
+            told[at][origin] = Some(Told { placement, what: info.what });
             for (slot, system) in steps[at].systems[first_system..].iter_mut().zip(systems) {
                 *slot = system;
             }

@@ -4,7 +4,7 @@
 //! run may say otherwise in both.
 
 use rqps_model::{Block, Estimate, Inserts, StepInfo, StepKind, slice};
-use rqps_stats::totals::Part;
+use rqps_stats::totals::BlockTotals;
 
 use crate::analysis::insert::{flow, sla};
 use crate::analysis::pairing::{self, Pairing};
@@ -41,8 +41,8 @@ impl UnderWay<'_> {
     #[must_use]
     pub fn course(&self) -> Course {
         let pairing = Pairing::of(self.info, self.is_interleaved);
-        let parts = |blocks: &[Block]| blocks.iter().map(part).collect::<Vec<Part>>();
-        let (base, candidate): (Vec<Part>, Vec<Part>) = if pairing.is_interleaved {
+        let parts = |blocks: &[Block]| blocks.iter().map(part).collect::<Vec<BlockTotals>>();
+        let (base, candidate): (Vec<BlockTotals>, Vec<BlockTotals>) = if pairing.is_interleaved {
             // A step of a day has tens of thousands of blocks, in order.
             let partner = |own: &Block| {
                 let at = self.base.binary_search_by_key(&own.idx, |block| block.idx).ok()?;
@@ -98,7 +98,7 @@ impl UnderWay<'_> {
 }
 
 /// Operations per time of a block.
-fn part(block: &Block) -> Part {
+fn part(block: &Block) -> BlockTotals {
     pairing::rate(block.stated, block.n_operations, block.duration_ns)
 }
 

@@ -172,10 +172,9 @@ fn sources(systems: &[RunSystem]) -> Vec<String> {
         }
         let names: BTreeSet<&str> = builds.keys().map(|(source, _)| *source).collect();
         let of_dbms = || systems.iter().filter(|s| s.spec.dbms == dbms);
-        let levels: BTreeSet<Option<&str>> =
-            of_dbms().map(|s| fact_of(s, "optimisation")).collect();
-        // Of one source and optimised alike, words differ by what a version can have at all.
-        let is_alike = names.len() == 1 && levels.len() == 1 && !levels.contains(&None);
+        let told: BTreeSet<Option<(String, &str)>> = of_dbms().map(compilation).collect();
+        // Of one source, and compiled alike by the servers' own word: words differ by what a version can have at all.
+        let is_alike = names.len() == 1 && told.len() == 1 && !told.contains(&None);
         if builds.len() < 2 || is_alike {
             continue;
         }
@@ -201,6 +200,16 @@ fn sources(systems: &[RunSystem]) -> Vec<String> {
         });
     }
     out
+}
+
+/// Compiler and optimisation, where the server tells both; without the packager's words in brackets.
+fn compilation(system: &RunSystem) -> Option<(String, &str)> {
+    let compiler = fact_of(system, "compiler")?;
+    let plain = match (compiler.split_once('('), compiler.rsplit_once(')')) {
+        (Some((name, _)), Some((_, version))) => format!("{}{version}", name.trim_end()),
+        _ => compiler.to_owned(),
+    };
+    Some((plain, fact_of(system, "optimisation")?))
 }
 
 #[cfg(test)]
@@ -295,6 +304,28 @@ mod tests {
         expect![[r"
             All servers are built for size (-Os), not for speed: comparable with one another, not with figures of -O2 builds such as those of distributions."]]
         .assert_eq(&warnings(&systems[..2]).join("\n"));
+    }
+
+    #[test]
+    fn the_servers_word_of_its_compiler_comes_before_the_catalogues() {
+        let build = |compiled, compiler| {
+            [
+                ("source", "zonky"),
+                ("compiled", compiled),
+                ("compiler", compiler),
+                ("optimisation", "-Os"),
+            ]
+        };
+        let old = build("gcc 7.5.0 -Os, no JIT", "gcc (Ubuntu 7.5.0-3ubuntu1~16.04) 7.5.0");
+        let new = build("gcc 7.5.0 -Os, no JIT, no lz4", "gcc (Ubuntu 7.5.0-3ubuntu1~18.04) 7.5.0");
+        let other = build("gcc 4.8.4 -Os, no JIT", "gcc (Ubuntu 4.8.4-2ubuntu1~14.04.4) 4.8.4");
+        let size = "All servers are built for size (-Os), not for speed: comparable with one another, not with \
+                    figures of -O2 builds such as those of distributions.";
+        let two = [with("a", Dbms::Postgres, &old), with("b", Dbms::Postgres, &new)];
+        assert_eq!(warnings(&two), [size]);
+        let two = [with("a", Dbms::Postgres, &old), with("b", Dbms::Postgres, &other)];
+        expect!["The PostgreSQL servers are from one source, but not compiled alike: zonky (gcc 4.8.4 -Os, no JIT): b; zonky (gcc 7.5.0 -Os, no JIT): a."]
+            .assert_eq(&warnings(&two)[1]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Differences that no single setting of a server tells: what a commit waits for in two families,
 //! compression, allocator, limits, which statements are logged.
 
-use rqps_model::{Dbms, Engine, Family, RunSystem, WALL};
+use rqps_model::{Engine, RunSystem, WALL};
 
 use super::weight::is_across;
 use super::{Choice, Explained, Severity, Shown, value};
@@ -122,7 +122,7 @@ fn difference(fact: &Fact, systems: &[RunSystem]) -> Option<Explained> {
     // One that never came up has nothing but its plan.
     let values: Vec<Option<String>> = systems
         .iter()
-        .map(|system| (fact.of)(system).filter(|_| system.spec.dbms != Dbms::Null))
+        .map(|system| (fact.of)(system).filter(|_| system.spec.dbms.is_server()))
         .collect();
     let there: Vec<(&RunSystem, &String)> =
         systems.iter().zip(&values).filter_map(|(s, v)| Some((s, v.as_ref()?))).collect();
@@ -149,95 +149,111 @@ fn difference(fact: &Fact, systems: &[RunSystem]) -> Option<Explained> {
 fn commit(system: &RunSystem) -> Option<String> {
     let setting = |name: &str| system.settings.get(name).map(String::as_str);
     let is_on = |name: &str| setting(name).and_then(value::switch).unwrap_or(false);
-    let waits = match system.spec.dbms.family() {
-        Family::Postgres => {
+    let syncs_binlog = || is_on("log_bin") && setting("sync_binlog") == Some("1");
+    let waits = match system.spec.engine {
+        Engine::Heap => {
             let waits = !setting("synchronous_commit")?.eq_ignore_ascii_case("off");
             is_on("fsync") && waits
         }
-        Family::Mysql => {
-            let is_rocksdb = system.spec.engine == Engine::Rocksdb;
-            let (log, never) = if is_rocksdb {
-                ("rocksdb_flush_log_at_trx_commit", is_on("rocksdb_write_disable_wal"))
-            } else {
-                let method = setting("innodb_flush_method").unwrap_or_default();
-                let never = ["nosync", "littlesync"].iter().any(|it| value::same(it, method));
-                ("innodb_flush_log_at_trx_commit", never)
-            };
-            // MariaDB's 3 syncs as often as 5.5 did.
-            let syncs = match setting(log)? {
-                "1" => true,
-                "3" => system.spec.dbms == Dbms::Mariadb && !is_rocksdb,
-                _ => false,
-            };
-            syncs && !never || is_on("log_bin") && setting("sync_binlog") == Some("1")
+        Engine::Innodb => {
+            let method = setting("innodb_flush_method").unwrap_or_default();
+            let never = ["nosync", "littlesync"].iter().any(|it| value::same(it, method));
+            // 3 is MariaDB's alone, and syncs as often as 5.5 did.
+            let syncs = ["1", "3"].contains(&setting("innodb_flush_log_at_trx_commit")?);
+            syncs && !never || syncs_binlog()
         }
-        Family::Null => return None,
+        Engine::Rocksdb => {
+            let syncs = setting("rocksdb_flush_log_at_trx_commit")? == "1";
+            syncs && !is_on("rocksdb_write_disable_wal") || syncs_binlog()
+        }
     };
     Some(if waits { "waits for the disk" } else { "does not wait for the disk" }.to_owned())
 }
 
 /// Which statements a server writes to a log, by all settings that decide it.
 fn statements_logged(system: &RunSystem) -> Option<String> {
-    let setting = |name: &str| system.settings.get(name).map(String::as_str);
-    let is_on = |name: &str| setting(name).and_then(value::switch).unwrap_or(false);
-    // With or without a unit; what is not there is as if it were not asked for.
-    let number = |name: &str, absent: f64| {
-        let text = setting(name).unwrap_or_default();
+    let settings = Settings { system };
+    // No DBMS has settings of both.
+    let word = settings.logged_by_mysql().or_else(|| settings.logged_by_postgres())?;
+    Some(word.to_owned())
+}
+
+/// The settings of a system, read for what they log.
+struct Settings<'a> {
+    system: &'a RunSystem,
+}
+
+impl Settings<'_> {
+    fn text(&self, name: &str) -> Option<&str> {
+        self.system.settings.get(name).map(String::as_str)
+    }
+
+    fn has_any(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.text(name).is_some())
+    }
+
+    fn is_on(&self, name: &str) -> bool {
+        self.text(name).and_then(value::switch).unwrap_or(false)
+    }
+
+    /// A number with or without a unit; what is not there is as if it were not asked for.
+    fn number(&self, name: &str, absent: f64) -> f64 {
+        let text = self.text(name).unwrap_or_default();
         let text = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         text.trim().parse::<f64>().unwrap_or(absent)
-    };
-    let word = match system.spec.dbms.family() {
-        Family::Mysql => {
-            let slow = ["slow_query_log", "log_slow_query"];
-            if setting("general_log").is_none() && slow.iter().all(|name| setting(name).is_none()) {
-                return None;
-            }
-            let time =
-                setting("long_query_time").map_or("log_slow_query_time", |_| "long_query_time");
-            let takes_all = number(time, 10.0) <= 0.0
-                && number("min_examined_row_limit", 0.0) <= 0.0
-                && number("log_slow_rate_limit", 1.0) <= 1.0;
-            let is_slow = slow.iter().any(|name| is_on(name));
-            if setting("log_output").is_some_and(|to| to.eq_ignore_ascii_case("NONE")) {
-                "none"
-            } else if is_on("general_log") || is_slow && takes_all {
-                "all"
-            } else if is_slow {
-                "slow ones"
-            } else {
-                "none"
-            }
+    }
+
+    /// By MySQL's settings; `None` without them.
+    fn logged_by_mysql(&self) -> Option<&'static str> {
+        let slow = ["slow_query_log", "log_slow_query"];
+        if !self.has_any(&["general_log"]) && !self.has_any(&slow) {
+            return None;
         }
-        Family::Postgres => {
-            let names = ["log_statement", "log_duration", "log_min_duration_statement"];
-            if names.iter().all(|name| setting(name).is_none()) {
-                return None;
-            }
-            let which = setting("log_statement").unwrap_or_default();
-            let slow = number("log_min_duration_statement", -1.0);
-            let (sampled, rate) =
-                (number("log_min_duration_sample", -1.0), number("log_statement_sample_rate", 1.0));
-            let of_transactions = number("log_transaction_sample_rate", 0.0);
-            let is_sampled = sampled >= 0.0 && rate > 0.0;
-            // A duration of 0 is that of every statement; -1 is none at all.
-            let takes_all = (-0.5..=0.0).contains(&slow)
-                || is_sampled && sampled <= 0.0 && rate >= 1.0
-                || of_transactions >= 1.0;
-            if which.eq_ignore_ascii_case("all") || is_on("log_duration") || takes_all {
-                "all"
-            } else if which.eq_ignore_ascii_case("mod") {
-                "all that write"
-            } else if slow > 0.0 {
-                "slow ones"
-            } else if is_sampled || of_transactions > 0.0 {
-                "a sample"
-            } else {
-                "none"
-            }
+        let time =
+            self.text("long_query_time").map_or("log_slow_query_time", |_| "long_query_time");
+        let takes_all = self.number(time, 10.0) <= 0.0
+            && self.number("min_examined_row_limit", 0.0) <= 0.0
+            && self.number("log_slow_rate_limit", 1.0) <= 1.0;
+        let is_slow = slow.iter().any(|name| self.is_on(name));
+        let is_nowhere = self.text("log_output").is_some_and(|to| to.eq_ignore_ascii_case("NONE"));
+        Some(if is_nowhere {
+            "none"
+        } else if self.is_on("general_log") || is_slow && takes_all {
+            "all"
+        } else if is_slow {
+            "slow ones"
+        } else {
+            "none"
+        })
+    }
+
+    /// By PostgreSQL's settings; `None` without them.
+    fn logged_by_postgres(&self) -> Option<&'static str> {
+        if !self.has_any(&["log_statement", "log_duration", "log_min_duration_statement"]) {
+            return None;
         }
-        Family::Null => return None,
-    };
-    Some(word.to_owned())
+        let which = self.text("log_statement").unwrap_or_default();
+        let slow = self.number("log_min_duration_statement", -1.0);
+        let sampled = self.number("log_min_duration_sample", -1.0);
+        let rate = self.number("log_statement_sample_rate", 1.0);
+        let of_transactions = self.number("log_transaction_sample_rate", 0.0);
+        let is_sampled = sampled >= 0.0 && rate > 0.0;
+        // A duration of 0 is that of every statement; -1 is none at all.
+        let takes_all = (-0.5..=0.0).contains(&slow)
+            || is_sampled && sampled <= 0.0 && rate >= 1.0
+            || of_transactions >= 1.0;
+        Some(if which.eq_ignore_ascii_case("all") || self.is_on("log_duration") || takes_all {
+            "all"
+        } else if which.eq_ignore_ascii_case("mod") {
+            "all that write"
+        } else if slow > 0.0 {
+            "slow ones"
+        } else if is_sampled || of_transactions > 0.0 {
+            "a sample"
+        } else {
+            "none"
+        })
+    }
 }
 
 /// For the documentation: name, severity, what it can move, and what a difference does.

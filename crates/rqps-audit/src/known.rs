@@ -28,7 +28,7 @@ pub(crate) enum Kind {
 /// What is known of some settings.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Known {
+pub(crate) struct SettingRule {
     #[serde(default)]
     pub mysql: Vec<String>,
     #[serde(default)]
@@ -70,10 +70,9 @@ pub(crate) struct Known {
 pub(crate) struct List {
     instance: Vec<String>,
     idle: Vec<String>,
-    known: Vec<Known>,
-    /// Of MySQL's family and of PostgreSQL.
+    known: Vec<SettingRule>,
     #[serde(skip)]
-    names: OnceLock<[Names; 2]>,
+    names: OnceLock<BTreeMap<Family, Names>>,
 }
 
 /// Where names of a family stand: in the list, and in their line.
@@ -86,7 +85,7 @@ struct Names {
 }
 
 impl Names {
-    fn of(lines: impl Iterator<Item = (usize, Vec<String>)>) -> Self {
+    fn from_rows(lines: impl Iterator<Item = (usize, Vec<String>)>) -> Self {
         let mut names = Self::default();
         for (at, line) in lines {
             for (place, words) in line.into_iter().enumerate() {
@@ -115,7 +114,7 @@ impl Names {
 #[derive(Debug)]
 pub(crate) struct Found<'a> {
     /// What is known of it.
-    pub known: &'a Known,
+    pub known: &'a SettingRule,
     /// The same for all names of one setting, in the order of the list.
     pub key: Key,
 }
@@ -132,7 +131,7 @@ pub(crate) fn list() -> &'static List {
 
 impl List {
     /// All of them, in the order of the file.
-    pub(crate) fn rules(&self) -> &[Known] {
+    pub(crate) fn rules(&self) -> &[SettingRule] {
         &self.known
     }
 
@@ -147,31 +146,29 @@ impl List {
     }
 
     /// What is known of a fact of the session.
-    pub(crate) fn session(&self, name: &str) -> Option<(usize, &Known)> {
+    pub(crate) fn session(&self, name: &str) -> Option<(usize, &SettingRule)> {
         self.known.iter().enumerate().find(|(_, known)| any_fits(&known.session, name))
     }
 
     /// The setting that a name of a family is; a name written in full comes before a pattern.
     pub(crate) fn find(&self, dbms: Dbms, name: &str) -> Option<Found<'_>> {
         let names = self.names.get_or_init(|| {
-            [Family::Mysql, Family::Postgres].map(|family| {
-                let lines = self.known.iter().map(|known| known.of_family(family).to_vec());
-                Names::of(lines.enumerate())
-            })
+            let of_family = |family| {
+                let lines = self.known.iter().map(|row| row.names_in(family).to_vec());
+                (family, Names::from_rows(lines.enumerate()))
+            };
+            Family::ALL.into_iter().map(of_family).collect()
         });
-        let names = match dbms.family() {
-            Family::Mysql => &names[0],
-            Family::Postgres => &names[1],
-            Family::Null => return None,
-        };
+        let names = names.get(&dbms.family())?;
         let (at, place, is_whole) = names.find(name)?;
         let own = if is_whole { String::new() } else { name.to_owned() };
         Some(Found { known: &self.known[at], key: (at, place, own) })
     }
 }
 
-impl Known {
-    fn of_family(&self, family: Family) -> &[String] {
+impl SettingRule {
+    /// Its names in the column of a family.
+    fn names_in(&self, family: Family) -> &[String] {
         match family {
             Family::Mysql => &self.mysql,
             Family::Postgres => &self.postgres,
@@ -181,7 +178,7 @@ impl Known {
 
     /// Whether a family can have the setting at all.
     pub(crate) fn is_of(&self, dbms: Dbms) -> bool {
-        !self.of_family(dbms.family()).is_empty()
+        !self.names_in(dbms.family()).is_empty()
     }
 }
 

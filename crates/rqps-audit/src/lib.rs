@@ -21,7 +21,7 @@ use rqps_model::{RunSystem, SettingSource};
 pub use difference::{Difference, Differences};
 pub use finding::Finding;
 pub use findings::severe;
-use known::{Key, Kind, Known};
+use known::{Key, Kind, SettingRule};
 pub use rqps_model::warning::Severity;
 pub use size::{Filled, data_size};
 pub use value::same;
@@ -126,7 +126,7 @@ impl Audit {
         let (session, light): (Vec<_>, Vec<_>) = session(systems).into_iter().partition(is_heavy);
         let mut audit = Self { session, known_names, ..Self::default() };
         let settings: Vec<BTreeMap<String, String>> = systems.iter().map(settings_of).collect();
-        let mut by_key: BTreeMap<Key, (&Known, Values<'_>)> = BTreeMap::new();
+        let mut by_key: BTreeMap<Key, (&SettingRule, Values<'_>)> = BTreeMap::new();
         for (idx, (system, settings)) in systems.iter().zip(&settings).enumerate() {
             for (name, value) in settings {
                 let Some(found) = known::list().find(system.spec.dbms, name) else { continue };
@@ -158,7 +158,7 @@ pub fn is_hidden(name: &str) -> bool {
 }
 
 /// Whether a switch that the setting depends on is off wherever it is there.
-fn is_without_effect(known: &Known, settings: &[BTreeMap<String, String>]) -> bool {
+fn is_without_effect(known: &SettingRule, settings: &[BTreeMap<String, String>]) -> bool {
     let is_off = |s: &BTreeMap<String, String>, name: &String| {
         s.get(name).is_none_or(|value| value::switch(value) == Some(false))
     };
@@ -236,7 +236,7 @@ fn source_of(system: &RunSystem, name: &str) -> Option<SettingSource> {
 fn setting(
     systems: &[RunSystem],
     settings: &[BTreeMap<String, String>],
-    known: &Known,
+    known: &SettingRule,
     values: &Values<'_>,
 ) -> Option<Explained> {
     let shown = |idx: usize| -> Option<Shown> {
@@ -271,7 +271,7 @@ fn setting(
     Some(Explained {
         name: names.join(" / "),
         choice: choice(systems, &names, &shown),
-        severity: weight::of(known, systems, &shown),
+        severity: weight::weigh(known, systems, &shown),
         values: shown,
         group: known.group.clone(),
         affects: known.affects.clone(),
@@ -342,7 +342,7 @@ fn session(systems: &[RunSystem]) -> Vec<Explained> {
             group: "session".to_owned(),
             // Of a fact of which nothing is known the worst is not supposed.
             severity: known
-                .map_or(Severity::Notable, |(_, known)| weight::of(known, systems, &values)),
+                .map_or(Severity::Notable, |(_, known)| weight::weigh(known, systems, &values)),
             values,
             affects: known.map_or_else(|| vec!["all".to_owned()], |(_, k)| k.affects.clone()),
             why: known.map_or_else(String::new, |(_, k)| k.why.clone()),

@@ -2,7 +2,7 @@
 
 use super::Severity;
 use super::derived;
-use super::known::{Known, list};
+use super::known::{SettingRule, list};
 
 /// All rules, a table for each part of the servers.
 #[must_use]
@@ -36,7 +36,7 @@ pub fn describe() -> String {
     out
 }
 
-fn row(known: &Known) -> String {
+fn row(known: &SettingRule) -> String {
     let moves = known.affects.join(", ");
     let moves = if moves.is_empty() { "nothing".to_owned() } else { moves };
     let (names, source) = (names(known), source(known));
@@ -44,7 +44,7 @@ fn row(known: &Known) -> String {
     format!("| {names} | {} | {moves} | {why} | {source} |\n", weight(known))
 }
 
-fn names(known: &Known) -> String {
+fn names(known: &SettingRule) -> String {
     let lists = [&known.session, &known.mysql, &known.postgres];
     let all = lists.iter().flat_map(|names| names.iter());
     let mut names: Vec<String> = Vec::new();
@@ -58,7 +58,7 @@ fn names(known: &Known) -> String {
 }
 
 /// The severity with what makes it less.
-fn weight(known: &Known) -> String {
+fn weight(known: &SettingRule) -> String {
     let moves = known.affects.iter().any(|word| word != "connects");
     let own = match known.severity {
         _ if !moves => Severity::Minor,
@@ -84,7 +84,7 @@ fn weight(known: &Known) -> String {
 }
 
 /// Where it is written what the setting does.
-fn source(known: &Known) -> String {
+fn source(known: &SettingRule) -> String {
     let mysql = |name: &String| {
         if name.starts_with("innodb") {
             "MySQL manual, InnoDB system variables; MariaDB manual, InnoDB system variables"

@@ -14,10 +14,7 @@ pub(super) fn system(label: &str, dbms: Dbms, settings: &[&str]) -> RunSystem {
     let source = SystemSource::Builtin;
     let mut system = RunSystem {
         session: BTreeMap::from([("transport".to_owned(), "socket".to_owned())]),
-        ..RunSystem::new(SystemSpec {
-            engine: Engine::Innodb,
-            ..SystemSpec::new(Label(label.to_owned()), dbms, source)
-        })
+        ..RunSystem::new(SystemSpec::new(Label(label.to_owned()), dbms, source))
     };
     for setting in settings {
         let (name, value) = setting.split_once('=').unwrap();
@@ -256,4 +253,33 @@ fn programs_get_everything() {
     assert_eq!(names, ["innodb_io_capacity", "innodb_io_capacity_max"]);
     assert_eq!(settings[0]["values"], serde_json::json!(["200", "10000"]));
     assert_eq!(value["differences"]["not_everywhere"][0]["name"], "x");
+}
+
+/// A difference in what a profile sets must never pass for an unknown setting.
+#[test]
+fn every_option_of_a_profile_is_known() {
+    let profiles = [
+        include_str!("../../rqps-server/src/profiles/small.toml"),
+        include_str!("../../rqps-server/src/profiles/medium.toml"),
+        include_str!("../../rqps-server/src/profiles/io-bound.toml"),
+    ];
+    let mut unknown = BTreeSet::new();
+    for profile in profiles {
+        let profile: toml::Table = toml::from_str(profile).unwrap();
+        for option in profile["option"].as_array().unwrap() {
+            let name = option["name"].as_str().unwrap();
+            // A part of an option: `rocksdb_default_cf_options.compression`.
+            let name = name.split_once('.').map_or(name, |(whole, _)| whole);
+            for dbms in Dbms::ALL.iter().filter(|dbms| option.get(dbms.to_string()).is_some()) {
+                let is_known = is_hidden(name)
+                    || known::list().find(*dbms, name).is_some()
+                    || known::list().session(name).is_some()
+                    || MADE.iter().any(|(_, parts)| parts.contains(&name));
+                if !is_known {
+                    unknown.insert(format!("{dbms} {name}"));
+                }
+            }
+        }
+    }
+    assert_eq!(unknown, BTreeSet::new());
 }

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::known::{Kind, Known};
+use super::known::{Kind, SettingRule};
 
 /// A value in the form in which it is compared and shown.
-pub(super) fn normal(known: &Known, value: &str) -> String {
+pub(super) fn normal(known: &SettingRule, value: &str) -> String {
     let value = value.trim();
     let said = known.says.get(value).map_or(value, String::as_str);
     match known.kind {

@@ -2,7 +2,7 @@
 
 use rqps_model::{Dbms, Engine, RunSystem};
 
-use super::known::Known;
+use super::known::SettingRule;
 use super::value::{bytes, same};
 use super::{Severity, Shown};
 
@@ -19,7 +19,11 @@ struct Value<'a> {
 }
 
 /// What a difference of known values weighs: that of the two systems which it parts most.
-pub(super) fn of(known: &Known, systems: &[RunSystem], values: &[Option<Shown>]) -> Severity {
+pub(super) fn weigh(
+    known: &SettingRule,
+    systems: &[RunSystem],
+    values: &[Option<Shown>],
+) -> Severity {
     let there: Vec<Value<'_>> = systems
         .iter()
         .zip(values)
@@ -30,12 +34,12 @@ pub(super) fn of(known: &Known, systems: &[RunSystem], values: &[Option<Shown>])
         .collect();
     let pairs =
         there.iter().enumerate().flat_map(|(at, a)| there[..at].iter().map(move |b| (a, b)));
-    pairs.map(|(a, b)| of_pair(known, *a, *b)).max().unwrap_or(Severity::Minor)
+    pairs.map(|(a, b)| weigh_pair(known, *a, *b)).max().unwrap_or(Severity::Minor)
 }
 
 /// Whether a system's tables are of the engine that a setting is about: InnoDB's pool is small and of
 /// no use to tables of MyRocks.
-fn is_of_its_engine(known: &Known, system: &RunSystem) -> bool {
+fn is_of_its_engine(known: &SettingRule, system: &RunSystem) -> bool {
     let begins = |word: &str| known.mysql.iter().any(|name| name.starts_with(word));
     match system.spec.engine {
         Engine::Innodb => !begins("rocksdb"),
@@ -44,7 +48,7 @@ fn is_of_its_engine(known: &Known, system: &RunSystem) -> bool {
     }
 }
 
-fn of_pair(known: &Known, of_a: Value<'_>, of_b: Value<'_>) -> Severity {
+fn weigh_pair(known: &SettingRule, of_a: Value<'_>, of_b: Value<'_>) -> Severity {
     let (a, b) = (of_a.text, of_b.text);
     let share = |groups: &[Vec<String>]| {
         let has = |group: &Vec<String>, text: &str| group.iter().any(|one| same(one, text));

@@ -144,7 +144,7 @@ enum Asks {
 const ASKS: [Asks; 4] = [Asks::Query, Asks::Text, Asks::Prepare, Asks::Ahead];
 
 impl Asks {
-    fn of(self, client: &mut impl Connection) -> Result<(), Error> {
+    fn ask(self, client: &mut impl Connection) -> Result<(), Error> {
         match self {
             Self::Query => client.query("select 1").map(drop),
             Self::Text => client.execute_text(b"select 1").map(drop),
@@ -171,7 +171,7 @@ fn asked<C: Connect>(welcome: &'static dyn Welcome, asks: Asks, does: Does) -> E
     let limit = if matches!(does, Does::Closes(_)) { WITHIN } else { LIMIT };
     client.set_timeout(Some(limit)).unwrap();
     let since = Instant::now();
-    let error = asks.of(&mut client).expect_err(&format!("{asks:?} {does:?}"));
+    let error = asks.ask(&mut client).expect_err(&format!("{asks:?} {does:?}"));
     let after = since.elapsed();
     assert!(after < WITHIN, "{asks:?} took {after:?}: {error}");
     // What is left of an answer is never taken for the next one's.

@@ -33,7 +33,7 @@ pub use params::{ParamType, Params, Value};
 pub use pipeline::Pipeline;
 pub use postgres::PostgresConnection;
 pub use privacy::Privacy;
-pub use probe::{ServerProtocol, probe_protocol};
+pub use probe::probe_dbms;
 pub use script::{Row, ScriptConnection};
 pub use session::Session;
 pub use wire::postgres::execute::numbered_places;

@@ -3,20 +3,11 @@
 use std::io::Read as _;
 use std::time::Duration;
 
+use rqps_model::Dbms;
+
 use crate::transport::{Deadline, Transport};
 use crate::wire::postgres::encode;
 use crate::{Endpoint, Tls};
-
-/// The protocol of a server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ServerProtocol {
-    /// That of MySQL, which MariaDB speaks, too.
-    Mysql,
-    /// The same, from a server that greets as MariaDB.
-    Mariadb,
-    /// That of PostgreSQL.
-    Postgres,
-}
 
 /// Longest wait for the connection, for a greeting, and for an answer.
 const WITHIN: Duration = Duration::from_secs(2);
@@ -27,20 +18,20 @@ const MOST_BYTES: usize = 64;
 /// Bytes by which a protocol is known.
 const HEAD_BYTES: usize = 5;
 
-/// The protocol of whoever listens at an address; `None` where it cannot be told.
+/// The DBMS whose protocol is spoken at an address; `None` where it cannot be told.
 ///
 /// MySQL's server speaks first. PostgreSQL's waits for the client, and answers a request for TLS with one
 /// letter.
 #[must_use]
-pub fn probe_protocol(endpoint: &Endpoint) -> Option<ServerProtocol> {
+pub fn probe_dbms(endpoint: &Endpoint) -> Option<Dbms> {
     let endpoint = Endpoint { tls: Tls::Off, connect_timeout: WITHIN, ..endpoint.clone() };
     let mut transport = Transport::connect(&endpoint).ok()?;
     let greeting = read_at_most(&mut transport);
     if !greeting.is_empty() {
         let of_greeting = if greeting.windows(7).any(|word| word.eq_ignore_ascii_case(b"mariadb")) {
-            ServerProtocol::Mariadb
+            Dbms::Mariadb
         } else {
-            ServerProtocol::Mysql
+            Dbms::Mysql
         };
         return is_greeting(&greeting).then_some(of_greeting);
     }
@@ -48,7 +39,7 @@ pub fn probe_protocol(endpoint: &Endpoint) -> Option<ServerProtocol> {
     encode::ssl_request(&mut request);
     transport.send(&request).ok()?;
     matches!(read_at_most(&mut transport).first(), Some(b'S' | b'N' | b'E'))
-        .then_some(ServerProtocol::Postgres)
+        .then_some(Dbms::Postgres)
 }
 
 /// Length in three bytes, the sequence number 0, then version 10 of the handshake, or an error.

@@ -1,8 +1,10 @@
 //! Causes: the small set that rules choose from, and what is said of one step.
 
-use rqps_model::Verdict;
+use rqps_model::{Figure, Verdict};
 
-use crate::part::Part;
+use crate::part::TimePart;
+use crate::quantity::Quantity;
+use crate::reason::Reason;
 
 /// Why an operation takes longer, or less long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -109,6 +111,15 @@ impl Kind {
     }
 }
 
+/// Shares of the host's CPU time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HostShares {
+    /// In the base's slices.
+    pub base: f64,
+    /// In the candidate's.
+    pub candidate: f64,
+}
+
 /// What explains the verdict on a step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cause {
@@ -117,15 +128,22 @@ pub struct Cause {
     /// Whether it is a loss or a gain: [`Verdict::Slower`] or [`Verdict::Faster`].
     pub direction: Verdict,
     /// The parts of the time that carry the change; empty where nothing does.
-    pub parts: Vec<Part>,
+    pub parts: Vec<TimePart>,
     /// Their share of the change: 0.9 is 90%; absent where it is not explained.
     pub share: Option<f64>,
-    /// Why nothing can be explained; absent where something was looked at.
-    pub barred: Option<&'static str>,
-    /// The sentence: rQPS, numbers, cause.
-    pub sentence: String,
-    /// What the sentence's cause rests on as times of the base's, for a summary over steps: server CPU
-    /// of CPU overhead.
+    /// What the rate counts.
+    pub figure: Figure,
+    /// The quantities that carry it beside the parts.
+    pub quantities: Vec<Quantity>,
+    /// Why it is not explained, where that is known.
+    pub reason: Option<Reason>,
+    /// What other processes had of the host's CPUs, where it is CPU that they took.
+    pub others: Option<HostShares>,
+    /// The change of the time per operation that was to be explained, microseconds; absent without a split.
+    pub explained_us: Option<f64>,
+    /// Whether the systems were interleaved: then CPU that others took is excluded from that change.
+    pub is_interleaved: bool,
+    /// The server's CPU as times of the base's.
     pub times: Option<f64>,
     /// Whether that is the CPU of the threads that serve clients: that of all threads is another matter.
     pub is_of_serving: bool,

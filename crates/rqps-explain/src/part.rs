@@ -14,7 +14,7 @@ use crate::sides::Sides;
 
 /// A part of the time per operation. Together they are all of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Part {
+pub enum TimePart {
     /// CPU of the server; of the threads that serve clients, where these are known.
     Server,
     /// CPU of the server's other threads, as far as it took CPUs from those that serve clients.
@@ -29,7 +29,7 @@ pub enum Part {
     Waiting,
 }
 
-impl Part {
+impl TimePart {
     /// Every part, in the order of reports.
     pub const ALL: [Self; 6] =
         [Self::Server, Self::Background, Self::Client, Self::Taken, Self::Storage, Self::Waiting];
@@ -173,7 +173,7 @@ impl Basis {
 pub struct Parts {
     /// The time per operation.
     pub total_us: f64,
-    /// Each part, in the order of [`Part::ALL`].
+    /// Each part, in the order of [`TimePart::ALL`].
     values_us: [f64; 6],
     /// Of the server's CPU, that in the kernel.
     pub kernel_us: f64,
@@ -235,13 +235,13 @@ impl Parts {
     /// interleaved systems alike, in proportion to what these use: that part is excluded.
     #[must_use]
     pub fn own_us(&self, is_interleaved: bool) -> f64 {
-        if is_interleaved { self.total_us - self.get(Part::Taken) } else { self.total_us }
+        if is_interleaved { self.total_us - self.get(TimePart::Taken) } else { self.total_us }
     }
 
     /// One part, microseconds per operation.
     #[must_use]
-    pub fn get(&self, part: Part) -> f64 {
-        let at = Part::ALL.iter().position(|p| *p == part);
+    pub fn get(&self, part: TimePart) -> f64 {
+        let at = TimePart::ALL.iter().position(|p| *p == part);
         at.map_or(0.0, |at| self.values_us[at])
     }
 }

@@ -1,8 +1,8 @@
 //! A pair whose verdict is to be explained, with all that is known of it.
 
-use rqps_model::{Estimate, StepKind, Verdict};
+use rqps_model::{Figure, StepKind, Verdict};
 
-use crate::evidence::Evidence;
+use crate::reason::Reason;
 use crate::sides::Sides;
 use crate::split::Split;
 
@@ -15,17 +15,15 @@ pub struct Question<'a> {
     pub split: Option<&'a Split>,
     /// The verdict.
     pub verdict: Verdict,
-    /// The rQPS that it is of.
-    pub rqps: Estimate,
     /// What kind of work the step does.
     pub kind: StepKind,
-    /// One of what its rate counts: `query`.
-    pub operation: &'a str,
+    /// What its rate counts.
+    pub figure: Figure,
     /// Whether the server's own counters mean the same on both sides: one family and one engine.
     pub is_comparable: bool,
     /// How the places differ that the sides were measured in, where they do: what an operation takes on
     /// other hardware is not the system's doing.
-    pub unlike: Option<&'static str>,
-    /// What else was found.
-    pub evidence: &'a Evidence,
+    pub unlike: Option<Reason>,
+    /// Whether the candidate goes about a statement by another access path or index.
+    pub has_other_plan: bool,
 }

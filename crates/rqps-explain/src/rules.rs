@@ -6,11 +6,12 @@
 use rqps_model::{Metric, Slice, StepKind, Verdict};
 
 use crate::cause::{Cause, Kind};
+use crate::conclusion;
 use crate::finding::Finding;
-use crate::part::{Part, Parts, others_in_user_mode, server_run_wait_ns, stalled};
+use crate::part::{Parts, TimePart, others_in_user_mode, server_run_wait_ns, stalled};
 use crate::quantity::Quantity;
 use crate::question::Question;
-use crate::sentence;
+use crate::reason::Reason;
 use crate::sides::{Sides, Start};
 use crate::split::{Change, Split, barred};
 use crate::work::Work;
@@ -72,8 +73,8 @@ pub fn judge(question: &Question<'_>) -> Option<Cause> {
     if !matches!(question.verdict, Verdict::Slower | Verdict::Faster) {
         return None;
     }
-    let finding = if let Some(why) = question.unlike.or_else(|| barred(question.sides)) {
-        Finding::none(Some(why))
+    let finding = if let Some(reason) = question.unlike.or_else(|| barred(question.sides)) {
+        Finding::none(Some(reason))
     } else if let Some(split) = question.split {
         if question.verdict == Verdict::Faster {
             let mirrored = mirrored(question.sides);
@@ -83,9 +84,9 @@ pub fn judge(question: &Question<'_>) -> Option<Cause> {
             find(question, question.sides, split)
         }
     } else {
-        Finding::none(Some("the server's processes are not known to rqps"))
+        Finding::none(Some(Reason::UnknownServer))
     };
-    Some(sentence::cause(question, &finding))
+    Some(conclusion::cause(question, finding))
 }
 
 /// Base and candidate changed over.
@@ -98,15 +99,11 @@ fn mirrored<'a>(sides: &Sides<'a>) -> Sides<'a> {
 /// The cause of what the candidate of `sides` loses.
 fn find(question: &Question<'_>, sides: &Sides<'_>, split: &Split) -> Finding {
     if sides.is_interleaved && was_hit_more(sides, split) {
-        return Finding::none(Some(
-            "others took more CPU from the slower one's slices than its own CPU accounts for",
-        ));
+        return Finding::none(Some(Reason::TakenUnequally));
     }
     let own = Change::of(sides, &split.weights, |slice| split.own_us(sides, slice));
     let Some(own) = own.filter(Change::has_grown) else {
-        return Finding::none(Some(
-            "the slices differ too much in their time per operation to take its change apart",
-        ));
+        return Finding::none(Some(Reason::UnequalSlices));
     };
     let loss = Loss { question, sides, split, loss_us: own.difference.point };
     loss.host()
@@ -122,17 +119,18 @@ fn find(question: &Question<'_>, sides: &Sides<'_>, split: &Split) -> Finding {
 /// Whether more than a third of the change, beyond chance, is CPU that others took from the candidate
 /// beyond what they take from the base for each microsecond of CPU that it uses.
 fn was_hit_more(sides: &Sides<'_>, split: &Split) -> bool {
-    let cpu = |p: &Parts| p.get(Part::Server) + p.get(Part::Background) + p.get(Part::Client);
+    let cpu =
+        |p: &Parts| p.get(TimePart::Server) + p.get(TimePart::Background) + p.get(TimePart::Client);
     let parts = |slice: &Slice| Parts::of(slice, split.slots, split.basis);
     let means = sides.means(&split.weights, |slice| Some(cpu(&parts(slice)?)));
     let of_base = means.map(|(base, _)| base);
-    let taken = split.part(Part::Taken).map(|change| change.base);
+    let taken = split.part(TimePart::Taken).map(|change| change.base);
     let Some((cpu_us, taken_us)) = of_base.zip(taken).filter(|(cpu_us, _)| *cpu_us > 0.0) else {
         return false;
     };
     let beyond = sides.difference(&split.weights, |slice| {
         let p = parts(slice)?;
-        Some(p.get(Part::Taken) - taken_us / cpu_us * cpu(&p) - SURE * p.total_us)
+        Some(p.get(TimePart::Taken) - taken_us / cpu_us * cpu(&p) - SURE * p.total_us)
     });
     beyond.and_then(|found| found.interval).is_some_and(|(low, _)| low > 0.0)
 }
@@ -185,7 +183,7 @@ impl Loss<'_> {
     }
 
     /// The same of some parts together.
-    fn carried_by(&self, parts: &[Part]) -> Option<f64> {
+    fn carried_by(&self, parts: &[TimePart]) -> Option<f64> {
         self.carries(|p| parts.iter().map(|part| p.get(*part)).sum())
     }
 
@@ -203,13 +201,12 @@ impl Loss<'_> {
         // threads of a server wait for one another as well.
         let basis = self.split.basis;
         let is_told_apart = basis.run_waits && basis.served_waits;
-        let share = self.carried_by(&[Part::Taken]).filter(|_| is_told_apart || has_grown);
+        let share = self.carried_by(&[TimePart::Taken]).filter(|_| is_told_apart || has_grown);
         let Some(share) = share else {
-            let why = "other processes used more of the host's CPUs meanwhile";
-            return had_more.then(|| Finding::none(Some(why)));
+            return had_more.then(|| Finding::none(Some(Reason::OtherProcesses)));
         };
         let kind = if self.client_waits() { Kind::ClientLimited } else { Kind::HostLimited };
-        Some(Finding::of(kind, &[Part::Taken], share))
+        Some(Finding::of(kind, &[TimePart::Taken], share))
     }
 
     /// Whether most of the waiting for a CPU that was added is that of client threads.
@@ -229,7 +226,7 @@ impl Loss<'_> {
 
     /// Another plan, where the server works or reads more for it.
     fn plan(&self) -> Option<Finding> {
-        if self.question.evidence.plans.is_empty() {
+        if !self.question.has_other_plan {
             return None;
         }
         let told = self.comparable(&[Quantity::Work(Work::Rows), Quantity::Work(Work::Pages)]);
@@ -238,10 +235,10 @@ impl Loss<'_> {
         if known.peek().is_some() && !known.any(is_other_work) {
             return None;
         }
-        let mut parts = vec![Part::Server, Part::Background];
+        let mut parts = vec![TimePart::Server, TimePart::Background];
         // Statements that read no more storage wait for something else.
         if self.has_grown(Quantity::Metric(Metric::Reads)) {
-            parts.extend([Part::Storage, Part::Waiting]);
+            parts.extend([TimePart::Storage, TimePart::Waiting]);
         }
         let share = self.carried_by(&parts)?;
         Some(Finding::of(Kind::PlanChange, &parts, share).with(told))
@@ -285,15 +282,16 @@ impl Loss<'_> {
             self.more_requests(*q, GROWN, &Explained { each_us: MISS_US, least_us: 0.0 })
         })?;
         let share = self.carries(|p| p.kernel_us)?.min(more * MISS_US / self.loss_us);
-        let finding = Finding::of(Kind::StorageReads, &[Part::Server], share).with(misses);
+        let finding = Finding::of(Kind::StorageReads, &[TimePart::Server], share).with(misses);
         (share >= MAJOR).then_some(finding)
     }
 
     /// Requests that storage is awaited for, with the CPU that the kernel needs for them.
     fn awaited_storage(&self) -> Option<Finding> {
-        let share = self.carries(|p| p.get(Part::Storage) + p.get(Part::Waiting) + p.kernel_us)?;
-        let parts = [Part::Storage, Part::Waiting];
-        let awaited = self.split.part(Part::Storage)?;
+        let share =
+            self.carries(|p| p.get(TimePart::Storage) + p.get(TimePart::Waiting) + p.kernel_us)?;
+        let parts = [TimePart::Storage, TimePart::Waiting];
+        let awaited = self.split.part(TimePart::Storage)?;
         let awaited_us = awaited.difference.point;
         let is_awaited = self.stalls_more() && awaited_us >= OF_STORAGE * self.loss_us;
         let explained = Explained { each_us: REQUEST_US, least_us: awaited_us };
@@ -335,33 +333,34 @@ impl Loss<'_> {
 
     /// CPU of threads that serve nobody.
     fn background(&self) -> Option<Finding> {
-        let parts = [Part::Background];
+        let parts = [TimePart::Background];
         Some(Finding::of(Kind::BackgroundWork, &parts, self.carried_by(&parts)?))
     }
 
     /// CPU of the server, or of both ends of the connection.
     fn cpu(&self) -> Option<Finding> {
         let change = |part| self.split.part(part);
-        let (server, background) = (change(Part::Server)?, change(Part::Background)?);
+        let (server, background) = (change(TimePart::Server)?, change(TimePart::Background)?);
         let least = SURE * self.loss_us;
         let of_server = server.difference.point;
         let of_all = of_server + background.difference.point;
-        let alone = self.carried_by(&[Part::Server]).map(|share| (vec![Part::Server], share));
+        let alone =
+            self.carried_by(&[TimePart::Server]).map(|share| (vec![TimePart::Server], share));
         let both = || {
-            let parts = vec![Part::Server, Part::Client];
+            let parts = vec![TimePart::Server, TimePart::Client];
             let share = self.carried_by(&parts)?;
             (server.has_grown() && of_server >= least).then_some((parts, share))
         };
         let all = || {
-            let parts = vec![Part::Server, Part::Background, Part::Client];
+            let parts = vec![TimePart::Server, TimePart::Background, TimePart::Client];
             let share = self.carried_by(&parts)?;
             (server.has_grown() && of_all >= least).then_some((parts, share))
         };
-        if let Some(share) = self.carried_by(&[Part::Client]) {
+        if let Some(share) = self.carried_by(&[TimePart::Client]) {
             // What a server sends is the server's doing: the client does more because of it.
             let is_alone = !server.has_grown() || of_server < least;
             if is_alone {
-                return Some(Finding::of(Kind::ClientLimited, &[Part::Client], share));
+                return Some(Finding::of(Kind::ClientLimited, &[TimePart::Client], share));
             }
         }
         let (parts, share) = alone.or_else(both).or_else(all)?;
@@ -390,10 +389,10 @@ impl Loss<'_> {
 
     /// Waiting for anything that no other rule knows.
     fn waiting(&self) -> Option<Finding> {
-        let mut parts = vec![Part::Waiting];
+        let mut parts = vec![TimePart::Waiting];
         let mut share = self.carried_by(&parts);
         if share.is_none() {
-            parts.push(Part::Storage);
+            parts.push(TimePart::Storage);
             share = self.carried_by(&parts);
         }
         let mut told = self.comparable(&[Quantity::Work(Work::LockWaits)]);
@@ -408,17 +407,20 @@ impl Loss<'_> {
 
     /// Parts that no rule knows together, each of them large.
     fn several(&self) -> Option<Finding> {
-        let all = [Part::Server, Part::Background, Part::Client, Part::Storage, Part::Waiting];
-        let is_large = |part: &Part| {
+        let all = [
+            TimePart::Server,
+            TimePart::Background,
+            TimePart::Client,
+            TimePart::Storage,
+            TimePart::Waiting,
+        ];
+        let is_large = |part: &TimePart| {
             let change = self.split.part(*part);
             let least = OF_SEVERAL * self.loss_us;
             change.is_some_and(|c| c.has_grown() && c.difference.point >= least)
         };
-        let parts: Vec<Part> = all.into_iter().filter(is_large).collect();
+        let parts: Vec<TimePart> = all.into_iter().filter(is_large).collect();
         let share = self.carried_by(&parts).filter(|_| parts.len() > 1)?;
         Some(Finding::of(Kind::Several, &parts, share))
     }
 }
-
-#[cfg(test)]
-mod tests;

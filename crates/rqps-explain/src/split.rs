@@ -2,8 +2,9 @@
 
 use rqps_model::{Estimate, Slice};
 
-use crate::part::{Basis, Part, Parts, Slots};
+use crate::part::{Basis, Parts, Slots, TimePart};
 use crate::quantity::Quantity;
+use crate::reason::Reason;
 use crate::sides::{Sides, Weights};
 
 /// A value per operation on both sides.
@@ -87,8 +88,8 @@ pub struct Split {
     pub weights: Weights,
     /// The time per operation, microseconds.
     pub total: Change,
-    /// Each part of it, in the order of [`Part::ALL`].
-    pub parts: Vec<(Part, Change)>,
+    /// Each part of it, in the order of [`TimePart::ALL`].
+    pub parts: Vec<(TimePart, Change)>,
     /// Each quantity that was measured on both sides, in the order of [`Quantity::all`].
     pub quantities: Vec<(Quantity, Change)>,
 }
@@ -107,13 +108,13 @@ impl Split {
         let total_us = |slice: &Slice| Some(parts(slice)?.total_us);
         let weights = sides.weights(total_us)?;
         let total = Change::of(sides, &weights, total_us)?;
-        let part = |part: Part| {
+        let part = |part: TimePart| {
             Some((part, Change::of(sides, &weights, |slice| Some(parts(slice)?.get(part)))?))
         };
         let quantity = |quantity: Quantity| {
             Some((quantity, Change::of(sides, &weights, |slice| quantity.value(slice))?))
         };
-        let parts = Part::ALL.into_iter().map(part).collect::<Option<Vec<_>>>()?;
+        let parts = TimePart::ALL.into_iter().map(part).collect::<Option<Vec<_>>>()?;
         let quantities: Vec<_> = Quantity::all().filter_map(quantity).collect();
         Some(Self {
             slots,
@@ -128,7 +129,7 @@ impl Split {
 
     /// One part.
     #[must_use]
-    pub fn part(&self, part: Part) -> Option<&Change> {
+    pub fn part(&self, part: TimePart) -> Option<&Change> {
         self.parts.iter().find(|(known, _)| *known == part).map(|(_, change)| change)
     }
 
@@ -141,7 +142,7 @@ impl Split {
     /// A part's share of the change in the time per operation: 0.9 is 90%; may be below 0 or above 1
     /// where parts changed in opposite directions. `None` where the time did not change.
     #[must_use]
-    pub fn share(&self, part: Part) -> Option<f64> {
+    pub fn share(&self, part: TimePart) -> Option<f64> {
         let total = self.total.difference.point;
         let change = self.part(part)?;
         (total != 0.0).then(|| change.difference.point / total)
@@ -154,16 +155,13 @@ impl Split {
 }
 
 /// Why the time of an operation cannot be told from these slices.
-pub(crate) fn barred(sides: &Sides<'_>) -> Option<&'static str> {
+pub(crate) fn barred(sides: &Sides<'_>) -> Option<Reason> {
     if sides.slices().any(|slice| slice.lateness.is_some()) {
-        return Some("the clients were held at a rate");
+        return Some(Reason::HeldRate);
     }
     let is_served = |slice: &Slice| slice.usage.waits.served_cpu_ns.is_some();
     if sides.slices().any(has_others_beside) && !sides.slices().all(is_served) {
-        return Some(
-            "other clients worked beside those that the figure is of, at a rate, and the threads \
-             that serve either are not known",
-        );
+        return Some(Reason::OthersAtRate);
     }
     None
 }

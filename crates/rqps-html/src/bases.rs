@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::label::outside;
 use super::packed::{base64, gzip};
-use super::part::Part;
+use super::part::BasePart;
 use super::room::Room;
 use super::{chart, step, summary, verdict};
 use rqps_analysis::Analysis;
@@ -122,7 +122,7 @@ fn packed(
     let others: Vec<Analysis<'_>> = parallel::map(bases, |&idx| analysis.rebased(idx));
     let mut too_large = Vec::new();
     for depth in depths {
-        let text = together(bases, depth, parallel::map(&others, |other| of(other, depth)));
+        let text = together(bases, depth, parallel::map(&others, |other| parts(other, depth)));
         if text.len() <= room.left() {
             return room.take(text);
         }
@@ -144,14 +144,14 @@ fn depths(analysis: &Analysis<'_>, bases: &[usize], room: usize) -> Vec<Depth> {
     };
     let first = analysis.rebased(*first);
     let may_fit = |depth: &Depth| {
-        let alone = together(&bases[..1], *depth, vec![of(&first, *depth)]).len();
+        let alone = together(&bases[..1], *depth, vec![parts(&first, *depth)]).len();
         alone / LEAST_PART * bases.len() <= room
     };
     Depth::EVERY.into_iter().filter(may_fit).collect()
 }
 
 /// The parts of all bases, packed.
-fn together(bases: &[usize], depth: Depth, of_bases: Vec<Vec<Part>>) -> String {
+fn together(bases: &[usize], depth: Depth, of_bases: Vec<Vec<BasePart>>) -> String {
     let mut parts: Vec<(String, Vec<String>)> = Vec::new();
     for of_base in of_bases {
         for (at, part) in of_base.into_iter().enumerate() {
@@ -168,7 +168,7 @@ fn together(bases: &[usize], depth: Depth, of_bases: Vec<Vec<Part>>) -> String {
 }
 
 /// The parts in the order of the page.
-fn of(analysis: &Analysis<'_>, depth: Depth) -> Vec<Part> {
+fn parts(analysis: &Analysis<'_>, depth: Depth) -> Vec<BasePart> {
     let mut parts = vec![
         verdict::warned(analysis),
         verdict::part(analysis),

@@ -6,14 +6,14 @@ use super::label::outside;
 use super::ratios::table;
 use super::table::framed;
 use rqps_analysis::{Analysis, Cell, StepAnalysis};
-use rqps_report::causes;
+use rqps_report::causes::{self, sentence};
 use rqps_text::words::one_line;
 
 /// The cause in a word or two, with its sentence for who points at it.
 pub(super) fn short(cell: &Cell) -> Markup {
     html! {
-        @if let Some(cause) = cell.cause() {
-            " " span.cause title=(one_line(&cause.sentence)) { (cause.kind.short()) }
+        @if let Some((cause, text)) = cell.cause().zip(sentence::of_cell(cell)) {
+            " " span.cause title=(one_line(&text)) { (cause.kind.short()) }
         }
     }
 }
@@ -23,10 +23,10 @@ pub(super) fn sentences(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Mar
     let is_several = analysis.candidates().count() > 1;
     html! {
         @for (idx, cell) in step.cells.iter().enumerate() {
-            @if let Some(cause) = cell.cause() {
+            @if let Some(text) = sentence::of_cell(cell) {
                 p.why {
                     @if is_several { strong { (outside(analysis.label(idx))) } " " }
-                    (outside(&cause.sentence))
+                    (outside(&text))
                 }
             }
         }

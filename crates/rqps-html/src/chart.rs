@@ -10,10 +10,11 @@ use rqps_model::{Estimate, Verdict};
 
 use super::filter;
 use super::label::{self, outside};
-use super::part::{self, Part};
+use super::part::{self, BasePart};
 use super::scale::Scale;
 use crate::dot::dot;
 use rqps_analysis::{Analysis, Cell, GROUPS, StepAnalysis};
+use rqps_report::comparison;
 use rqps_report::many;
 use rqps_report::tone::Tone;
 use rqps_text::number;
@@ -38,8 +39,8 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
 }
 
 /// The charts with what explains them.
-pub(super) fn part(analysis: &Analysis<'_>) -> Part {
-    Part::new("charts", charts(analysis))
+pub(super) fn part(analysis: &Analysis<'_>) -> BasePart {
+    BasePart::new("charts", charts(analysis))
 }
 
 fn charts(analysis: &Analysis<'_>) -> Markup {
@@ -204,7 +205,7 @@ fn value(analysis: &Analysis<'_>, cell: &Cell) -> Markup {
                 span class={ "sign " (verdict.word()) } title=(verdict.word()) { " " (label::sign(verdict)) }
                 span.sr { " " (verdict.word()) }
             } @else if let Some(bar) = cell.bar() {
-                " " (bar.words())
+                " " (comparison::bar(bar))
             }
         } @else { (label::figure(cell)) }
         // Links in lines this close would be too small to hit; the table has them.

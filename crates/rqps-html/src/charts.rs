@@ -10,7 +10,8 @@ use rqps_model::{Estimate, Group, Verdict};
 
 use crate::dot::dot;
 use crate::scale::Scale;
-use rqps_analysis::{Analysis, Bar, Cell, CellState, GROUPS, StepAnalysis};
+use rqps_analysis::{Analysis, Cell, CellState, GROUPS, StepAnalysis};
+use rqps_report::comparison;
 use rqps_report::many;
 use rqps_text::number;
 use rqps_text::values::MANY;
@@ -175,7 +176,7 @@ fn value(cell: &Cell) -> String {
         let is_failed = matches!(cell.state, CellState::Failed { .. });
         return if is_failed { "failed" } else { "not measured" }.to_owned();
     };
-    let barred = || cell.bar().map_or("", Bar::words);
+    let barred = || cell.bar().map_or("", comparison::bar);
     let said = cell.verdict().map_or_else(barred, Verdict::word);
     let gap = if said.is_empty() { "" } else { " " };
     format!("{}{gap}{said}", number::ratio_with_interval(ratio))

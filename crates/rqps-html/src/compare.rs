@@ -6,6 +6,7 @@ use super::label::outside;
 use rqps_analysis::Analysis;
 use rqps_analysis::join::Joined;
 use rqps_report::compare::schedule;
+use rqps_report::conditions;
 use rqps_text::number;
 use rqps_text::words::lines;
 
@@ -24,7 +25,7 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
                     }) }
                 } @else {
                     h3 { "What is not the same in all runs" }
-                    (conditions(joined))
+                    (differing(joined))
                 }
             }
         }
@@ -73,7 +74,7 @@ fn systems(joined: &Joined, at: usize) -> Markup {
     }
 }
 
-fn conditions(joined: &Joined) -> Markup {
+fn differing(joined: &Joined) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="What is not the same in all runs" {
             table.words {
@@ -84,11 +85,11 @@ fn conditions(joined: &Joined) -> Markup {
                 tbody {
                     @for condition in &joined.conditions {
                         tr {
-                            th scope="row" { (outside(&condition.name)) }
+                            th scope="row" { (outside(&conditions::name(&condition.condition))) }
                             @for value in &condition.values {
                                 td.value {
                                     @match value {
-                                        Some(text) => { (outside(text)) }
+                                        Some(value) => { (outside(&conditions::value(value))) }
                                         None => { span.faint { "none" } }
                                     }
                                 }

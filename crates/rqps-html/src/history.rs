@@ -8,6 +8,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::label::outside;
 use super::{STYLE, policy};
 use rqps_analysis::history::{History, Method, Series};
+use rqps_report::conditions::machine;
+use rqps_report::history::names;
 use rqps_report::history::text::{change_at, head, interval, unit, value};
 use rqps_report::history::words::{self, certainty, change_in_short, sentences};
 use rqps_text::number::{self, count};
@@ -30,7 +32,7 @@ pub fn render(history: &History) -> String {
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy::of(&style, &[]));
+                meta http-equiv="Content-Security-Policy" content=(policy::render(&style, &[]));
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content=(format!("rqps {}", one_line(&history.rqps_version)));
@@ -74,7 +76,7 @@ fn span(history: &History) -> Markup {
             span.when {
                 (day(first)) @if day(first) != day(last) { " to " (day(last)) }
             }
-            @if let Some(host) = &history.host { " on " (outside(host)) }
+            @if let Some(host) = &history.host { " on " (outside(&machine(host))) }
         }
     }
 }
@@ -88,7 +90,7 @@ fn section(history: &History, at: usize, series: &Series) -> Markup {
             @if is_first { h2 { (outside(&series.title)) } }
             figure.history {
                 figcaption {
-                    (outside(&series.line))
+                    (outside(&names::line(series)))
                     span.unit { (outside(&unit(series))) }
                 }
                 (chart::render(history, series))

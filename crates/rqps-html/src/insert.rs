@@ -9,11 +9,11 @@ use super::distribution;
 use super::label::{self, outside};
 use super::line::{Line, PointKind, Waits};
 use super::table::framed;
-use rqps_analysis::insert::field::FIELD_METRICS;
 use rqps_analysis::insert::flow::{Flow, ROLES};
 use rqps_analysis::{Analysis, Level, StepAnalysis};
+use rqps_report::comparison;
 use rqps_report::grid::{Grid, Side};
-use rqps_report::insert::{self as tables, Summary};
+use rqps_report::insert::{self as tables, Summary, meanings};
 use rqps_report::tone::Tone;
 use rqps_text::number;
 use rqps_text::words::one_line;
@@ -152,7 +152,7 @@ fn summary_cell(
                         span.sign aria-hidden="true" { " " (label::sign(verdict)) }
                         span.sr { " " (verdict.word()) }
                         (label::lean(cell))
-                    } @else if let Some(bar) = cell.bar() { span.sr { " " (bar.words()) } }
+                    } @else if let Some(bar) = cell.bar() { span.sr { " " (comparison::bar(bar)) } }
                     (label::letters(analysis, cell))
                     span.below.range { (label::interval(ratio)) }
                 }
@@ -346,9 +346,9 @@ pub(super) fn reading(analysis: &Analysis<'_>) -> Markup {
             thead { tr {
                 th scope="col" { "Heading" } th scope="col" { "Meaning" } th scope="col" { "Unit" }
             } }
-            tbody { @for metric in FIELD_METRICS { tr {
+            tbody { @for (metric, meaning) in meanings() { tr {
                 th scope="row" { code { (metric.name) } }
-                td { (metric.meaning) }
+                td { (meaning) }
                 td { (micro(metric.unit)) }
             } } }
         } }

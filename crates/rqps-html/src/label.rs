@@ -57,7 +57,7 @@ pub(super) fn judgement(cell: &Cell) -> Markup {
                 " " span.settle title={ (settle::words(&settle)) " would settle it" } { (settle::short(&settle)) }
             }
         }
-        @else if let Some(bar) = cell.bar() { span.verdict-word.faint { (bar.words()) } }
+        @else if let Some(bar) = cell.bar() { span.verdict-word.faint { (rqps_report::comparison::bar(bar)) } }
     }
 }
 

@@ -48,7 +48,7 @@ use std::thread;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use rqps_stacks::flame;
 
-use self::part::Part;
+use self::part::BasePart;
 use self::room::Room;
 use rqps_analysis::Analysis;
 use rqps_text::number;
@@ -125,7 +125,7 @@ pub fn render(analysis: &Analysis<'_>) -> String {
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy::of(&style, &scripts));
+                meta http-equiv="Content-Security-Policy" content=(policy::render(&style, &scripts));
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content=(format!("rqps {}", one_line(&run.rqps_version)));
@@ -215,24 +215,24 @@ fn header(analysis: &Analysis<'_>, choice: &Markup) -> Markup {
 }
 
 /// What was compared.
-fn systems_part(analysis: &Analysis<'_>) -> Part {
+fn systems_part(analysis: &Analysis<'_>) -> BasePart {
     let markup = html! {
         (compare::render(analysis))
         (systems::render(analysis))
         (plans::summary(analysis))
         (insert::render(analysis))
     };
-    Part::new("systems", markup)
+    BasePart::new("systems", markup)
 }
 
 /// What data took, and how steps have aged.
-fn sizes_part(analysis: &Analysis<'_>) -> Part {
-    Part::new("sizes", html! { (cause::ageing(analysis)) (size::render(analysis)) })
+fn sizes_part(analysis: &Analysis<'_>) -> BasePart {
+    BasePart::new("sizes", html! { (cause::ageing(analysis)) (size::render(analysis)) })
 }
 
 /// How it was measured.
-fn method_part(analysis: &Analysis<'_>) -> Part {
-    Part::new("method", method::render(analysis))
+fn method_part(analysis: &Analysis<'_>) -> BasePart {
+    BasePart::new("method", method::render(analysis))
 }
 
 #[cfg(test)]

@@ -6,14 +6,14 @@ use super::label::outside;
 use rqps_analysis::Analysis;
 
 /// A part of the page that depends on the base.
-pub(super) struct Part {
+pub(super) struct BasePart {
     /// Its name: `ratios-3`.
     pub(super) name: String,
     /// What stands in it.
     pub(super) markup: Markup,
 }
 
-impl Part {
+impl BasePart {
     pub(super) fn new(name: impl Into<String>, markup: Markup) -> Self {
         Self { name: name.into(), markup }
     }

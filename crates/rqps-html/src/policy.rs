@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 use super::packed::base64;
 
 /// The policy for a page with this style in one element, and with these scripts; each as it stands between its tags.
-pub(crate) fn of(style: &str, scripts: &[&str]) -> String {
+pub(crate) fn render(style: &str, scripts: &[&str]) -> String {
     let hashes: Vec<String> = scripts.iter().map(|script| hash(script)).collect();
     let scripts = if hashes.is_empty() { "'none'".to_owned() } else { hashes.join(" ") };
     let style = hash(style);
@@ -31,9 +31,9 @@ mod tests {
     fn styles_and_scripts_are_named_by_their_hashes() {
         // `printf 'alert(1)' | openssl dgst -sha256 -binary | base64`
         let known = "'sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI='";
-        let policy = of("p {}", &["alert(1)"]);
+        let policy = render("p {}", &["alert(1)"]);
         assert!(policy.contains(&format!("; script-src {known}; ")), "{policy}");
-        let policy = of("alert(1)", &[]);
+        let policy = render("alert(1)", &[]);
         assert!(policy.contains(&format!("; style-src {known}; script-src 'none'; ")), "{policy}");
         assert!(!policy.contains("'unsafe"), "{policy}");
     }

@@ -22,7 +22,7 @@ pub fn render(analysis: &Analysis<'_>, step_at: usize) -> Option<String> {
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy::of(&style, &[flame::SCRIPT]));
+                meta http-equiv="Content-Security-Policy" content=(policy::render(&style, &[flame::SCRIPT]));
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title) }

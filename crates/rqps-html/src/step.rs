@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::label::{self, outside};
-use super::part::{self, Part};
+use super::part::{self, BasePart};
 use super::table::{framed, system_head};
 use super::{cause, data, filter, insert, metrics, plans, ratios, series, stacks, times};
 use rqps_analysis::{Analysis, Cell, CellState, StepAnalysis, parallel};
@@ -57,7 +57,7 @@ fn body(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup {
     let clients = usize::try_from(step.step.clients).unwrap_or(usize::MAX);
     let has_flows = |cell: &Cell| cell.insert().is_some_and(|own| !own.flows.is_empty());
     let has_flows = step.cells.iter().any(has_flows);
-    let [compared, per_operation, totals] = parts(analysis, at, step).map(Part::placed);
+    let [compared, per_operation, totals] = parts(analysis, at, step).map(BasePart::placed);
     html! {
         p.what {
             (outside(&info.what)) " · " (info.figure.unit()) " · " (count(clients, "client"))
@@ -103,13 +103,13 @@ pub(super) fn repeated_part(
     analysis: &Analysis<'_>,
     at: usize,
     step: &StepAnalysis<'_>,
-) -> Option<Part> {
-    analysis.joined.map(|_| Part::new(format!("repeat-{at}"), repeated(analysis, at, step)))
+) -> Option<BasePart> {
+    analysis.joined.map(|_| BasePart::new(format!("repeat-{at}"), repeated(analysis, at, step)))
 }
 
 /// The ratios in a step's line, and its verdicts for the script; for each of many systems one ratio would be
 /// a page.
-pub(super) fn chips(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Part {
+pub(super) fn chips(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> BasePart {
     let markup = html! {
         span.chips data-verdicts=(filter::classes(step).trim_start()) {
             @if !many::is_many(analysis) {
@@ -119,11 +119,11 @@ pub(super) fn chips(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>)
             }
         }
     };
-    Part::new(format!("chips-{at}"), markup)
+    BasePart::new(format!("chips-{at}"), markup)
 }
 
 /// What of a step's details depends on the base, from top to bottom.
-pub(super) fn parts(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> [Part; 3] {
+pub(super) fn parts(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> [BasePart; 3] {
     let compared = html! {
         (failures(analysis, step))
         (insert::failed_checks(analysis, step))
@@ -143,9 +143,9 @@ pub(super) fn parts(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>)
         (stacks::compared(analysis, step))
     };
     [
-        Part::new(format!("compared-{at}"), compared),
-        Part::new(format!("operation-{at}"), per_operation),
-        Part::new(format!("totals-{at}"), totals),
+        BasePart::new(format!("compared-{at}"), compared),
+        BasePart::new(format!("operation-{at}"), per_operation),
+        BasePart::new(format!("totals-{at}"), totals),
     ]
 }
 

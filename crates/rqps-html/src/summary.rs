@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::label::{self, outside};
-use super::part::Part;
+use super::part::BasePart;
 use super::{cause, filter};
 use rqps_analysis::{Analysis, Cell, GROUPS, StepAnalysis};
 use rqps_report::many;
@@ -55,7 +55,7 @@ fn absolute(analysis: &Analysis<'_>) -> Markup {
 }
 
 /// The table with what explains it.
-pub(super) fn part(analysis: &Analysis<'_>) -> Part {
+pub(super) fn part(analysis: &Analysis<'_>) -> BasePart {
     let markup = html! {
         p {
             "rQPS is the QPS of a system divided by the QPS of "
@@ -72,7 +72,7 @@ pub(super) fn part(analysis: &Analysis<'_>) -> Part {
             (footnotes(analysis))
         }
     };
-    Part::new("summary", markup)
+    BasePart::new("summary", markup)
 }
 
 /// The rule of the verdicts with this page's signs.
@@ -277,7 +277,7 @@ fn footnotes(analysis: &Analysis<'_>) -> Markup {
                         dt { (note.letter) }
                         dd {
                             (rqps_text::words::capital(&rqps_text::words::one_line(&warning::meaning(&note.kind)))) ". "
-                            span.places { @for place in &places::of(analysis, idx) { span { (outside(place)) } " " } }
+                            span.places { @for place in &places::list(analysis, idx) { span { (outside(place)) } " " } }
                         }
                     }
                 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::label::outside;
-use super::part::Part;
+use super::part::BasePart;
 use rqps_analysis::headline::{Counts, cpu_behind};
 use rqps_analysis::{Analysis, Headline, half_widths};
 use rqps_report::headline;
@@ -13,13 +13,13 @@ use rqps_text::number;
 use rqps_text::words::one_line;
 
 /// The severe warnings, before everything else.
-pub(super) fn warned(analysis: &Analysis<'_>) -> Part {
-    Part::new("warned", severe(analysis))
+pub(super) fn warned(analysis: &Analysis<'_>) -> BasePart {
+    BasePart::new("warned", severe(analysis))
 }
 
 /// The verdicts.
-pub(super) fn part(analysis: &Analysis<'_>) -> Part {
-    Part::new("verdicts", render(analysis))
+pub(super) fn part(analysis: &Analysis<'_>) -> BasePart {
+    BasePart::new("verdicts", render(analysis))
 }
 
 fn severe(analysis: &Analysis<'_>) -> Markup {

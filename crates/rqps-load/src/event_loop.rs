@@ -51,7 +51,7 @@ pub(crate) struct Share {
 
 impl Share {
     /// This client's part of `n` events.
-    fn of(self, n: u64) -> u64 {
+    fn part_of(self, n: u64) -> u64 {
         let clients = self.n_clients as u64;
         n / clients + u64::from((self.idx as u64) < n % clients)
     }
@@ -152,8 +152,8 @@ fn one_by_one<C: Connection, W: Worker<C>>(
 ) -> Result<(), EventError> {
     let (deadline_ns, n_events) = match order.stop {
         Stop::Time(time) => (nanoseconds(time), u64::MAX),
-        Stop::Events(n) => (u64::MAX, share.of(n)),
-        Stop::Part { from, to } => (u64::MAX, share.of(to) - share.of(from)),
+        Stop::Events(n) => (u64::MAX, share.part_of(n)),
+        Stop::Part { from, to } => (u64::MAX, share.part_of(to) - share.part_of(from)),
     };
     let operations = worker.operations_per_statement();
     let mut schedule = order.pace.rate().map(|rate| Schedule::at(rate, share, on_clock));
@@ -373,7 +373,8 @@ mod tests {
             let upto = |part: u64| whole * part / n_parts;
             for idx in 0..n_clients {
                 let share = Share { client_idx: idx, idx, n_clients };
-                let parts = (0..n_parts).map(|p| share.of(upto(p + 1)) - share.of(upto(p)));
+                let parts =
+                    (0..n_parts).map(|p| share.part_of(upto(p + 1)) - share.part_of(upto(p)));
                 assert_eq!(parts.sum::<u64>(), each, "client {idx} of {n_clients}");
             }
         }

@@ -24,7 +24,7 @@ pub enum Dbms {
 }
 
 /// Whose protocol and SQL a DBMS speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Family {
     /// MySQL's.
     Mysql,
@@ -32,6 +32,21 @@ pub enum Family {
     Postgres,
     /// None: the null client.
     Null,
+}
+
+impl Family {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Mysql, Self::Postgres, Self::Null];
+
+    /// The servers that gave the protocol its name.
+    #[must_use]
+    pub fn servers(self) -> &'static str {
+        match self {
+            Self::Mysql => "MySQL and MariaDB",
+            Self::Postgres => "PostgreSQL",
+            Self::Null => "none",
+        }
+    }
 }
 
 /// What is known of a DBMS without asking a server.
@@ -44,6 +59,10 @@ pub(crate) struct DbmsFacts {
     /// The name that its users write.
     name: &'static str,
     family: Family,
+    /// Whether a server stands behind it.
+    is_server: bool,
+    /// The engines that its tables can have, the default first.
+    engines: &'static [Engine],
     /// The port of an address that names none.
     default_port: u16,
     /// Whether labels write the second and third number of a version with two digits.
@@ -55,6 +74,8 @@ const MYSQL: DbmsFacts = DbmsFacts {
     letters: "my",
     name: "MySQL",
     family: Family::Mysql,
+    is_server: true,
+    engines: &[Engine::Innodb, Engine::Rocksdb],
     default_port: 3306,
     label_pads_numbers: false,
 };
@@ -72,6 +93,8 @@ const POSTGRES: DbmsFacts = DbmsFacts {
     letters: "pg",
     name: "PostgreSQL",
     family: Family::Postgres,
+    is_server: true,
+    engines: &[Engine::Heap],
     default_port: 5432,
     label_pads_numbers: false,
 };
@@ -84,6 +107,8 @@ const NULL: DbmsFacts = DbmsFacts {
     letters: "null",
     name: "null",
     family: Family::Null,
+    is_server: false,
+    engines: &[Engine::Innodb, Engine::Rocksdb],
     default_port: 0,
     label_pads_numbers: false,
 };
@@ -123,13 +148,22 @@ impl Dbms {
         self.family() == Family::Postgres
     }
 
+    /// Whether a server stands behind it: all but the null client.
+    #[must_use]
+    pub fn is_server(self) -> bool {
+        self.facts().is_server
+    }
+
+    /// The engines that its tables can have, the default first.
+    #[must_use]
+    pub fn engines(self) -> &'static [Engine] {
+        self.facts().engines
+    }
+
     /// The engine of its tables where nobody asks for another.
     #[must_use]
     pub fn default_engine(self) -> Engine {
-        match self.family() {
-            Family::Postgres => Engine::Heap,
-            Family::Mysql | Family::Null => Engine::Innodb,
-        }
+        self.engines()[0]
     }
 
     /// The port of an address that names none.

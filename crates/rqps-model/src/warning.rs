@@ -1,16 +1,17 @@
 //! Warnings: why a result is not to be taken at its face value. Facts alone: reports make sentences of them.
 
+mod condition;
 mod facts;
 mod kind;
 mod severity;
 
 use serde::{Deserialize, Serialize};
 
+pub use condition::{Condition, StepDifference, Topic};
 pub use facts::{
-    BackgroundWork, ChangedSetting, ConfinedBy, DifferentCondition, FailedCheck, HalfWidth,
-    HeldRate, ImportedSource, LastSlice, MetricsPart, OfSystem, PlanOfStarts, RateLevels,
-    ServerFault, Share, StallCause, StartSpread, StepClass, StopWay, TakenBy, TakenTime,
-    ValueOfRun,
+    BackgroundWork, ChangedSetting, ConfinedBy, FailedCheck, HalfWidth, HeldRate, ImportedSource,
+    LastSlice, MetricsPart, OfSystem, PlanOfStarts, RateLevels, ServerFault, Share, StallCause,
+    StartSpread, StepClass, StopWay, TakenBy, TakenTime,
 };
 pub use kind::WarningKind;
 pub use severity::Severity;

@@ -1,6 +1,10 @@
 //! Why systems are slower or faster, in lines and tables that the formats share.
 
-use rqps_explain::{Change, Quantity, Split};
+pub mod sentence;
+mod short_number;
+pub(crate) mod summary;
+
+use rqps_explain::{Change, Quantity, Reason, Split};
 
 use crate::grid::{Grid, GridCell, Side, plain};
 use rqps_analysis::{Analysis, StepAnalysis};
@@ -16,18 +20,20 @@ pub(crate) fn lines(analysis: &Analysis<'_>) -> Vec<(String, String)> {
     let is_several = analysis.candidates().count() > 1;
     let mut out = Vec::new();
     for idx in analysis.candidates() {
-        let mut barred: Vec<(&str, Vec<String>)> = Vec::new();
+        let mut barred: Vec<(Reason, Vec<String>)> = Vec::new();
         for step in &analysis.steps {
             let cause = step.cells.get(idx).and_then(|cell| cell.cause());
             let Some(cause) = cause else { continue };
             // What several steps share is said once.
-            if let Some(why) = cause.barred {
+            let is_split = step.cells.get(idx).is_some_and(|cell| cell.split().is_some());
+            if let Some(why) = cause.reason.filter(|_| !is_split) {
                 match barred.iter_mut().find(|(known, _)| *known == why) {
                     Some((_, titles)) => titles.push(step.title.clone()),
                     None => barred.push((why, vec![step.title.clone()])),
                 }
                 continue;
             }
+            let Some(sentence) = step.cells.get(idx).and_then(sentence::of_cell) else { continue };
             let place = if is_several {
                 format!("{} on {}:", step.title, analysis.short_label(idx))
             } else {
@@ -36,7 +42,7 @@ pub(crate) fn lines(analysis: &Analysis<'_>) -> Vec<(String, String)> {
             let share = cause.share.map_or_else(String::new, |share| {
                 format!(" [{}]", number::percent((share * 100.0).round() / 100.0))
             });
-            out.push((place, format!("{}{share}", cause.sentence)));
+            out.push((place, format!("{sentence}{share}")));
         }
         for (why, titles) in barred {
             let titles = list_in_short(&titles);
@@ -45,7 +51,7 @@ pub(crate) fn lines(analysis: &Analysis<'_>) -> Vec<(String, String)> {
             } else {
                 format!("{titles}:")
             };
-            out.push((place, format!("not explained: {why}")));
+            out.push((place, format!("not explained: {}", sentence::reason(why))));
         }
     }
     out

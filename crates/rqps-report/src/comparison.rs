@@ -8,7 +8,7 @@ use rqps_model::Verdict;
 use crate::grid::{Grid, Side, plain};
 use crate::response::percentile_heading;
 use crate::settle;
-use rqps_analysis::{Analysis, Cell, Comparison, Judged, StepAnalysis};
+use rqps_analysis::{Analysis, Bar, Cell, Comparison, Judged, StepAnalysis};
 use rqps_text::number::{self, NOTHING};
 
 /// A verdict's word, the sign of a difference beyond chance and smaller, and what more would settle it:
@@ -18,6 +18,16 @@ pub(crate) fn verdict(cell: &Cell) -> Option<String> {
     words.extend(lean(cell).map(str::to_owned));
     words.extend(cell.settle().map(|settle| settle::short(&settle)));
     Some(words.join(" "))
+}
+
+/// Why a ratio has no verdict, in the verdict's place.
+#[must_use]
+pub fn bar(bar: Bar) -> &'static str {
+    match bar {
+        Bar::Sla => "SLA failed",
+        Bar::Check => "check failed",
+        Bar::Rate => "rate held",
+    }
 }
 
 /// The sign of a difference beyond chance, where the verdict does not say it.

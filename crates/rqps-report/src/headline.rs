@@ -1,5 +1,6 @@
 //! The verdict on a candidate in sentences.
 
+use crate::causes::summary::of_candidate;
 use rqps_analysis::headline::{Counts, Lack, Unclear, cpu_behind};
 use rqps_analysis::{Analysis, Headline, StepAnalysis};
 use rqps_text::number::{self, count, plain_ratio, ratio_with_interval};
@@ -68,7 +69,7 @@ pub fn details(analysis: &Analysis<'_>, headline: &Headline) -> Vec<String> {
             out.push(format!("Largest {what}: {text}."));
         }
     }
-    out.extend(causes(headline));
+    out.extend(causes(analysis, headline));
     out.extend(others(headline.counts));
     out.extend(unclear(analysis, headline));
     out
@@ -78,7 +79,7 @@ pub fn details(analysis: &Analysis<'_>, headline: &Headline) -> Vec<String> {
 #[must_use]
 pub fn remarks(analysis: &Analysis<'_>, headline: &Headline) -> Vec<String> {
     let first = over_runs(headline).into_iter().chain(range(analysis, headline));
-    first.chain(causes(headline)).chain(unclear(analysis, headline)).collect()
+    first.chain(causes(analysis, headline)).chain(unclear(analysis, headline)).collect()
 }
 
 fn over_runs(headline: &Headline) -> Option<String> {
@@ -97,8 +98,9 @@ fn range(analysis: &Analysis<'_>, headline: &Headline) -> Option<String> {
     Some(format!("rQPS from {lowest} to {highest}."))
 }
 
-fn causes(headline: &Headline) -> impl Iterator<Item = String> {
-    headline.causes.iter().map(|sentence| format!("Cause: {sentence}"))
+fn causes(analysis: &Analysis<'_>, headline: &Headline) -> impl Iterator<Item = String> {
+    let sentences = of_candidate(analysis, headline.system_idx);
+    sentences.into_iter().map(|sentence| format!("Cause: {sentence}"))
 }
 
 /// How many steps came out in other ways than slower or faster.

@@ -2,5 +2,6 @@
 
 pub mod csv;
 pub mod json;
+pub mod names;
 pub mod text;
 pub mod words;

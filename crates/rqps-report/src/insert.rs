@@ -15,7 +15,7 @@ use rqps_analysis::{Analysis, Cell, Level, Sla, StepAnalysis};
 use rqps_text::number::{self, NOTHING};
 use rqps_text::words::{shorten, shorten_apart};
 
-pub use metrics::metrics;
+pub use metrics::{meanings, metrics};
 
 /// Columns that a step's name gets above its figures.
 const STEP_COLUMNS: usize = 14;

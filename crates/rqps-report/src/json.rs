@@ -29,7 +29,7 @@ use joined::JoinedJson;
 pub(crate) use numbers::EstimateJson;
 use numbers::{LatenessJson, RatioJson};
 use rqps_analysis::response;
-use rqps_analysis::{Analysis, Bar, Cell, CellState, StepAnalysis, SystemSizes};
+use rqps_analysis::{Analysis, Cell, CellState, StepAnalysis, SystemSizes};
 use rqps_audit::Difference;
 use rqps_audit::{Explained, Shown, sheet};
 use rqps_text::number;
@@ -101,7 +101,7 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
                 letter: &n.letter,
                 kind: n.kind.key(),
                 meaning: warning::meaning(&n.kind),
-                places: places::of(analysis, idx),
+                places: places::list(analysis, idx),
             })
             .collect(),
         insert_benchmark: insert::summary(analysis),
@@ -266,9 +266,9 @@ fn result<'a>(
         figure: cell.figure().as_ref().map(estimate),
         rqps: cell.rqps().as_ref().map(estimate),
         verdict: cell.verdict(),
-        no_verdict: cell.bar().map(Bar::words),
+        no_verdict: cell.bar().map(crate::comparison::bar),
         comparison: cell.comparison().map(comparison::comparison),
-        cause: cell.cause().map(cause::cause),
+        cause: cause::cause(cell),
         split: cell.split().map(cause::split),
         ageing: cell.ageing.as_ref().map(cause::ageing),
         server_cpu_ratio: cell.server_cpu_ratio().as_ref().map(estimate),
@@ -332,15 +332,19 @@ pub(crate) fn estimate(estimate: &Estimate) -> EstimateJson {
     }
 }
 
+/// A metric's name with its unit: `server_cpu_us`.
+fn metric_name(metric: Metric) -> String {
+    match metric.unit() {
+        "us" => format!("{}_us", metric.stem()),
+        "KB" => format!("{}_kb", metric.stem()),
+        _ => metric.stem().to_owned(),
+    }
+}
+
 fn metrics<T>(values: &PerOperation, show: fn(f64) -> T) -> BTreeMap<String, Option<T>> {
-    let name = |m: Metric| match m.unit() {
-        "us" => format!("{}_us", m.stem()),
-        "KB" => format!("{}_kb", m.stem()),
-        _ => m.stem().to_owned(),
-    };
     let beside = values.values.iter().map(|(m, _)| *m).filter(|m| !Metric::ALL.contains(m));
     let all = Metric::ALL.into_iter().chain(beside);
-    all.map(|m| (name(m), values.get(m).map(show))).collect()
+    all.map(|m| (metric_name(m), values.get(m).map(show))).collect()
 }
 
 fn response_times(times: &response::ResponseTimes) -> ResponseJson {
@@ -362,4 +366,43 @@ fn warnings<'a>(analysis: &'a Analysis<'_>, cell: &'a Cell) -> Vec<CellWarningJs
             Some(CellWarningJson { footnote: &note.letter, detail: warning::detail(own) })
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::Value;
+
+    use super::*;
+
+    /// The objects of a schema that have a property.
+    fn objects_with<'s>(schema: &'s Value, property: &str, found: &mut Vec<&'s Value>) {
+        if schema["properties"].get(property).is_some() {
+            found.push(schema);
+        }
+        match schema {
+            Value::Object(map) => map.values().for_each(|v| objects_with(v, property, found)),
+            Value::Array(all) => all.iter().for_each(|v| objects_with(v, property, found)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn the_schema_demands_every_metric() {
+        let schema = include_str!("../../../docs/report.schema.json");
+        let schema: Value = serde_json::from_str(schema).unwrap();
+        let mut objects = Vec::new();
+        objects_with(&schema, &metric_name(Metric::ContextSwitches), &mut objects);
+        // Values, and those relative to the base.
+        assert_eq!(objects.len(), 2);
+        let names: BTreeSet<String> = Metric::ALL.into_iter().map(metric_name).collect();
+        for object in objects {
+            let required = object["required"].as_array().unwrap().iter();
+            let required: BTreeSet<String> =
+                required.map(|name| name.as_str().unwrap().to_owned()).collect();
+            assert_eq!(required, names);
+            assert!(names.iter().all(|name| object["properties"].get(name).is_some()));
+        }
+    }
 }

@@ -79,7 +79,7 @@ pub(crate) fn interval(cell: &Cell) -> GridCell {
 pub(crate) fn verdict(cell: &Cell) -> GridCell {
     match comparison::verdict(cell) {
         Some(words) => plain(words),
-        None => cell.bar().map_or_else(GridCell::default, |bar| plain(bar.words())),
+        None => cell.bar().map_or_else(GridCell::default, |bar| plain(comparison::bar(bar))),
     }
 }
 

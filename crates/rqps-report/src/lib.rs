@@ -7,6 +7,7 @@ pub mod causes;
 pub mod command;
 pub mod compare;
 pub mod comparison;
+pub mod conditions;
 pub mod csv;
 pub mod gate;
 pub mod grid;

@@ -175,7 +175,7 @@ fn summary(out: &mut String, analysis: &Analysis<'_>) {
         paragraph(out, &escape_markdown(&rqps_text::words::capital(&verdict_rule(analysis))));
     }
     for (idx, note) in analysis.footnotes.iter().enumerate() {
-        let places = places::of(analysis, idx).join("; ");
+        let places = places::list(analysis, idx).join("; ");
         let text = format!("{} {}: {places}", note.letter, warning::meaning(&note.kind));
         out.push_str(&format!("- {}\n", escape_markdown(&text)));
     }

@@ -57,7 +57,7 @@ fn shared(kind: &WarningKind) -> Shared {
 
 /// The places of a footnote, system by system: `my8033.small: scan (94% of their CPUs)`.
 #[must_use]
-pub fn of(analysis: &Analysis<'_>, footnote_idx: usize) -> Vec<String> {
+pub fn list(analysis: &Analysis<'_>, footnote_idx: usize) -> Vec<String> {
     let systems = analysis.run.systems.iter().enumerate();
     let of_system = systems.filter_map(|(idx, system)| {
         let found = found_at(analysis, idx, footnote_idx);
@@ -201,7 +201,7 @@ mod tests {
 
     use super::*;
 
-    fn of(kind: &WarningKind, found: &[(&'static str, &str)]) -> String {
+    fn worded(kind: &WarningKind, found: &[(&'static str, &str)]) -> String {
         let place = |&(title, detail): &(&'static str, &str)| {
             let (facts, reason) = detail.split_once(": stalls").unwrap_or((detail, ""));
             let reason = if reason.is_empty() { String::new() } else { format!("stalls{reason}") };
@@ -214,7 +214,7 @@ mod tests {
     fn numbers_of_places_with_the_same_words_become_ranges() {
         let levels = RateLevels { low_per_s: 1.0, high_per_s: 2.0, low_share: 0.5 };
         let kind = WarningKind::HostLevels { levels };
-        let text = of(
+        let text = worded(
             &kind,
             &[
                 ("a", "73% of the windows at the lower, 1.49 times as fast at the higher"),
@@ -226,7 +226,8 @@ mod tests {
             text,
             "a, b (9 to 73% of the windows at the lower, 1.49 times as fast at the higher), c (unknown)"
         );
-        let colder = of(&WarningKind::Colder { bytes: 1 }, &[("a", "3.3 MB"), ("b", "12.0 MB")]);
+        let colder =
+            worded(&WarningKind::Colder { bytes: 1 }, &[("a", "3.3 MB"), ("b", "12.0 MB")]);
         assert_eq!(colder, "a, b (3.3 to 12.0 MB)");
     }
 
@@ -235,7 +236,7 @@ mod tests {
         let errors =
             [("a", "1 error: 1213 x1"), ("b", "1 error: 1205 x1"), ("c", "1 error: 1213 x1")];
         assert_eq!(
-            of(&WarningKind::Errors { n: 1, by_code: Vec::new() }, &errors),
+            worded(&WarningKind::Errors { n: 1, by_code: Vec::new() }, &errors),
             "a, c (1 error: 1213 x1), b (1 error: 1205 x1)"
         );
     }
@@ -252,7 +253,7 @@ mod tests {
             ("c", "0.50 on average: stalls of this system; no cause"),
         ];
         assert_eq!(
-            of(&stalls, &found),
+            worded(&stalls, &found),
             "a (0.76 on average), b (0.79 on average): stalls of the base; no cause, \
              c (0.50 on average: stalls of this system; no cause)"
         );
@@ -261,13 +262,13 @@ mod tests {
     #[test]
     fn many_places_are_counted() {
         let alike: Vec<(&str, &str)> = vec![("s", "1%"); 6];
-        assert_eq!(of(&WarningKind::Steal { pct: 1 }, &alike), "s, s, s, s and 2 more (1%)");
+        assert_eq!(worded(&WarningKind::Steal { pct: 1 }, &alike), "s, s, s, s and 2 more (1%)");
         let unlike: Vec<(&str, &str)> = ["x", "y", "z", "u", "v", "v"].map(|d| ("s", d)).to_vec();
         assert_eq!(
-            of(&WarningKind::Drift { rate: None, ratio: None }, &unlike),
+            worded(&WarningKind::Drift { rate: None, ratio: None }, &unlike),
             "s (x), s (y), s (z), s (u), 2 more"
         );
-        assert_eq!(of(&WarningKind::Resumed, &[("a", ""), ("b", "")]), "a, b");
+        assert_eq!(worded(&WarningKind::Resumed, &[("a", ""), ("b", "")]), "a, b");
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub fn render(hosts: &[Analysis<'_>]) -> String {
         out.push_str(&format!("{of}{}\n", about(host)));
         for (idx, note) in host.footnotes.iter().enumerate() {
             let meaning = one_line(&warning::meaning(&note.kind));
-            let places = one_line(&places::of(host, idx).join("; "));
+            let places = one_line(&places::list(host, idx).join("; "));
             out.push_str(&format!("{of}{} {meaning}: {places}\n", note.letter));
         }
     }

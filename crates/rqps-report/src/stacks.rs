@@ -1,11 +1,11 @@
 //! Tables and sentences about stack profiles, the same in every format.
 
 use rqps_model::{StepKind, StepOutcome};
-use rqps_stacks::StackProfile;
 use rqps_stacks::counter_text::{instructions_per_cycle, value_of};
 use rqps_stacks::function::{By, FunctionChange, FunctionTime, Presence, grown_most, shrunk_most};
 use rqps_stacks::profile::{COMPLETE_ENOUGH, NotHad};
 use rqps_stacks::time::{signed_us, us};
+use rqps_stacks::{StackProfile, ThreadPlace};
 
 use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::tone::Tone;
@@ -188,7 +188,7 @@ pub fn waits(analysis: &Analysis<'_>, stacks: &StepStacks<'_>) -> Option<Grid> {
                 row.push(plain(time.map_or_else(|| NOTHING.to_owned(), us)));
                 row.push(plain(threads.map_or_else(|| NOTHING.to_owned(), |n| format!("{n:.2}"))));
             }
-            row.push(plain(format!("{kind}, {}", wait.place)));
+            row.push(plain(format!("{kind}, {}", place(&wait.place))));
             grid.row(row);
         }
     }
@@ -343,6 +343,16 @@ fn quality(profile: &StackProfile, operation: &str) -> Option<String> {
     Some(text)
 }
 
+/// A place where threads were: `asleep: fsync, do_fsync … jbd2_wait`.
+#[must_use]
+pub fn place(place: &ThreadPlace) -> String {
+    let ThreadPlace { state, system_call, outermost, innermost } = place;
+    let call = system_call.iter().map(|call| format!(": {call}"));
+    let functions = outermost.iter().map(|first| format!(", {first}"));
+    let last = innermost.iter().map(|last| format!(" … {last}"));
+    std::iter::once(state.clone()).chain(call).chain(functions).chain(last).collect()
+}
+
 /// A sentence on the whole of a pair: how much more CPU, and how much of it the listed functions are.
 #[must_use]
 pub fn sentence(analysis: &Analysis<'_>, step: &StepAnalysis<'_>, pair: &PairStacks) -> String {
@@ -371,3 +381,20 @@ pub const LEGEND: &str = "Stacks were sampled in extra slices after the measured
     has a part in them. ±: half the 95% interval by the number of samples alone, without what makes slices \
     differ (n=1). new, vanished: not seen on the other side, as a function of its own; a compiler may have built \
     it into its caller there.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_its_first_and_its_last_function() {
+        let of = |text: &str| place(&ThreadPlace::of(&text.split(';').collect::<Vec<_>>()));
+        assert_eq!(of("on a CPU"), "on a CPU");
+        assert_eq!(of("asleep;futex"), "asleep: futex");
+        assert_eq!(of("asleep;futex;futex_wait"), "asleep: futex, futex_wait");
+        assert_eq!(
+            of("asleep;fsync;do_fsync;ext4_sync;jbd2_wait"),
+            "asleep: fsync, do_fsync … jbd2_wait"
+        );
+    }
+}

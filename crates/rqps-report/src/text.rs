@@ -279,7 +279,7 @@ fn summary(page: &mut Page, analysis: &Analysis<'_>) {
         },
     );
     for (idx, note) in analysis.footnotes.iter().enumerate() {
-        let places = many::places(analysis, &places::of(analysis, idx));
+        let places = many::places(analysis, &places::list(analysis, idx));
         let text = format!("{}: {places}", warning::meaning(&note.kind));
         page.paragraph(&format!("{}  ", note.letter), &text);
     }
@@ -598,9 +598,13 @@ mod tests {
     use super::METRICS_LEGEND;
 
     #[test]
-    fn the_legend_explains_every_metric() {
+    fn the_legend_and_the_documented_list_have_every_metric() {
+        let docs = include_str!("../../../docs/reports.md");
+        let (_, list) = docs.split_once("\n## Metrics per operation\n").unwrap();
+        let (list, _) = list.split_once("\n## ").unwrap();
         for metric in Metric::ALL {
             assert!(METRICS_LEGEND.contains(&format!("{} ", metric.heading())), "{metric:?}");
+            assert!(list.contains(&format!("`{}`", metric.heading())), "{metric:?}");
         }
     }
 }

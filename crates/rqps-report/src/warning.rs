@@ -11,6 +11,7 @@ use rqps_model::{ErrorCount, Estimate, Run, Scope, Warning, WarningKind};
 pub use of_report::InWords;
 pub use of_report::{sentences, slices_in_words};
 
+use crate::conditions::step_difference;
 use rqps_analysis::{CellWarning, SomeSlices};
 use rqps_text::number::{self, count, utc};
 use rqps_text::words::{clip, list_in_short, one_line};
@@ -163,7 +164,8 @@ pub fn meaning(kind: &WarningKind) -> String {
         // Of a whole report: they need the names of its systems ([`of_report`]).
         WarningKind::Difference { .. }
         | WarningKind::SeveralRuns { .. }
-        | WarningKind::RunsDiffer { .. }
+        | WarningKind::RowsDiffer
+        | WarningKind::RunsDiffer
         | WarningKind::PageCache { .. }
         | WarningKind::NotConfined { .. }
         | WarningKind::SlowedDown { .. }
@@ -267,7 +269,8 @@ fn facts(CellWarning { kind, slices, .. }: &CellWarning) -> String {
         WarningKind::SlaFailed { rate } | WarningKind::SlaFailedOnBase { rate } => held(rate),
         WarningKind::CheckFailed { checks } => checks.join(", "),
         WarningKind::UnlikeRun { differences } => {
-            format!("other {}", list_in_short(differences))
+            let words: Vec<String> = differences.iter().map(step_difference).collect();
+            format!("other {}", list_in_short(&words))
         }
         WarningKind::TwoLevels { levels: RateLevels { low_per_s, high_per_s, low_share } } => {
             let [low, high] = [*low_per_s, *high_per_s].map(number::plain_figure);

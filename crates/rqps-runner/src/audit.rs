@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, Result, bail};
 use rqps_audit::{Filled, Finding, Severity, data_size, severe};
-use rqps_model::{Dbms, RunSystem, StepIdx, SystemIdx};
+use rqps_model::{RunSystem, StepIdx, SystemIdx};
 
 use crate::Plan;
 use crate::environment::Environment;
@@ -73,7 +73,7 @@ impl Audit {
         let plan = run.plan;
         let mut systems = journal.run().systems.clone();
         let is_unknown = |one: &&Ready| {
-            systems[one.system.0].version_text.is_empty() && run.spec(one.system).dbms != Dbms::Null
+            systems[one.system.0].version_text.is_empty() && run.spec(one.system).dbms.is_server()
         };
         let unknown: Vec<&Ready> = ready.iter().filter(is_unknown).collect();
         // A single system is looked at when it is up.
@@ -208,7 +208,7 @@ fn with_facts(
     facts: &RunSystem,
 ) -> (Vec<RunSystem>, bool) {
     let known = if looked_at.is_empty() { recorded } else { looked_at };
-    let is_new = facts.spec.dbms != Dbms::Null
+    let is_new = facts.spec.dbms.is_server()
         && known.get(idx).is_none_or(|system| system.version_text.is_empty());
     let mut systems = known.to_vec();
     if let Some(system) = systems.get_mut(idx) {
@@ -268,8 +268,7 @@ fn ask(
 
 #[cfg(test)]
 mod tests {
-
-    use rqps_model::{Label, SystemSource, SystemSpec};
+    use rqps_model::{Dbms, Label, SystemSource, SystemSpec};
 
     use super::*;
 

@@ -117,7 +117,7 @@ fn choose_algorithm(
     if subject.scope.is_own() {
         let value = format!("'{}'", codec.name());
         let setting = ("innodb_compression_algorithm", value.as_str());
-        return destructive::set_global(subject.scope, subject.dbms, setting, connection);
+        return destructive::set_global(subject.scope, setting, connection);
     }
     let sql = "select @@innodb_compression_algorithm";
     let result = connection.query(sql).map_err(|e| Error::client(sql, e))?;
@@ -221,7 +221,7 @@ mod tests {
                 version: &version,
                 server: "MariaDB 10.11.19",
                 engine,
-                scope: Scope::Own { dir: std::path::Path::new("/") },
+                scope: crate::dbms::own_scope(Dbms::Mariadb, std::path::Path::new("/")),
             };
             let known: Vec<String> = known.iter().map(|k| (*k).to_owned()).collect();
             refusal(subject, compression.parse().unwrap(), &known).to_string()

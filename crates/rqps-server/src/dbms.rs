@@ -10,13 +10,18 @@ mod h2;
 mod mariadb;
 pub(crate) mod mysql;
 mod null;
+pub(crate) mod own_guard;
 pub(crate) mod postgres;
+pub(crate) mod server_files;
+
+use std::path::Path;
 
 use rqps_client::Connection;
 use rqps_model::{Dbms, Family, Version};
 
 use crate::Error;
 use crate::answer::query;
+use crate::destructive::Scope;
 use driver::{Driver, OwnServer, VersionWords};
 
 /// The driver of a DBMS.
@@ -98,10 +103,22 @@ pub(crate) fn own_server(dbms: Dbms) -> Result<&'static OwnServer, Error> {
     })
 }
 
+/// What statements that destroy may reach of a server that this run started: what lies in its directory.
+#[must_use]
+pub fn own_scope(dbms: Dbms, dir: &Path) -> Scope<'_> {
+    Scope::Own { dir, driver: &driver(dbms).own_guard }
+}
+
 /// What a client's connection takes of a server by its defaults, bytes.
 #[must_use]
 pub fn connection_bytes(dbms: Dbms) -> u64 {
     driver(dbms).connection_bytes
+}
+
+/// Whether a server of our own writes a binary log.
+#[must_use]
+pub fn has_binary_log(dbms: Dbms) -> bool {
+    driver(dbms).own_guard.has_binary_logs
 }
 
 /// Whether each connection has a process of its own.

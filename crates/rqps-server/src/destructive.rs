@@ -7,7 +7,7 @@
 mod guard;
 
 use rqps_client::Connection;
-use rqps_model::{Dbms, Version};
+use rqps_model::Version;
 
 use crate::answer::query;
 use crate::dbms::guest_driver::{Drops, GuestDriver};
@@ -22,14 +22,22 @@ use guard::{OF_BINARY_LOGS, OF_SETTINGS, OF_TABLES};
 /// [`Refusal::OutsideOfRun`] and [`Refusal::PlaceUntold`] from the guard; [`Error::Client`].
 pub fn reset_binary_logs(
     scope: Scope<'_>,
-    dbms: Dbms,
     version: &Version,
     connection: &mut dyn Connection,
 ) -> Result<(), Error> {
-    let renamed = dbms == Dbms::Mysql && version.at_least(&[8, 4]);
-    let sql = if renamed { "RESET BINARY LOGS AND GTIDS" } else { "RESET MASTER" };
-    guard::require_own(scope, sql)?;
-    guard::require(scope, dbms, sql, OF_BINARY_LOGS, connection)?;
+    let refused = |why: &str| {
+        let statement = "RESET BINARY LOGS".to_owned();
+        Err(Refusal::PlaceUntold { statement, why: why.to_owned() }.into())
+    };
+    let Scope::Own { driver, .. } = scope else {
+        return refused("the server is somebody else's");
+    };
+    if !driver.has_binary_logs {
+        return refused("the server has none");
+    }
+    let names_logs = driver.reset_names_logs_since.is_some_and(|since| version.at_least(since));
+    let sql = if names_logs { "RESET BINARY LOGS AND GTIDS" } else { "RESET MASTER" };
+    guard::require(scope, sql, OF_BINARY_LOGS, connection)?;
     send(sql, connection)
 }
 
@@ -40,7 +48,6 @@ pub fn reset_binary_logs(
 /// [`Error::Client`].
 pub fn set_global(
     scope: Scope<'_>,
-    dbms: Dbms,
     (name, value): (&str, &str),
     connection: &mut dyn Connection,
 ) -> Result<(), Error> {
@@ -48,7 +55,7 @@ pub fn set_global(
     if !scope.allows_settings() {
         return Err(Refusal::SettingsNotAllowed { statement: sql }.into());
     }
-    guard::require(scope, dbms, &sql, OF_SETTINGS, connection)?;
+    guard::require(scope, &sql, OF_SETTINGS, connection)?;
     send(&sql, connection)
 }
 
@@ -58,11 +65,10 @@ pub fn set_global(
 /// The guard's errors; [`Error::Client`].
 pub fn run_of_plan(
     scope: Scope<'_>,
-    dbms: Dbms,
     sql: &str,
     connection: &mut dyn Connection,
 ) -> Result<(), Error> {
-    guard::require(scope, dbms, sql, OF_TABLES, connection)?;
+    guard::require(scope, sql, OF_TABLES, connection)?;
     send(sql, connection)
 }
 
@@ -72,7 +78,6 @@ pub fn run_of_plan(
 /// The guard's errors; [`Error::Client`].
 pub fn drop_table(
     scope: Scope<'_>,
-    dbms: Dbms,
     table: &str,
     connection: &mut dyn Connection,
 ) -> Result<(), Error> {
@@ -83,7 +88,7 @@ pub fn drop_table(
         }
     };
     let sql = format!("DROP TABLE IF EXISTS {name}");
-    guard::require(scope, dbms, &sql, OF_TABLES, connection)?;
+    guard::require(scope, &sql, OF_TABLES, connection)?;
     let Scope::Guest { schema, driver, .. } = scope else { return send(&sql, connection) };
     match driver.drops {
         Drops::Postgres => in_transaction(connection, |connection| {
@@ -105,11 +110,7 @@ const CHECK_KEYS: &str = "SET SESSION foreign_key_checks = 1";
 ///
 /// # Errors
 /// [`Refusal::SchemaInUse`] where something outside of it depends on it; the guard's errors; [`Error::Client`].
-pub fn drop_schema(
-    scope: Scope<'_>,
-    dbms: Dbms,
-    connection: &mut dyn Connection,
-) -> Result<(), Error> {
+pub fn drop_schema(scope: Scope<'_>, connection: &mut dyn Connection) -> Result<(), Error> {
     let Scope::Guest { schema, driver, .. } = scope else {
         return Err(Refusal::PlaceUntold {
             statement: "DROP SCHEMA".to_owned(),
@@ -118,7 +119,7 @@ pub fn drop_schema(
         .into());
     };
     let sql = format!("DROP SCHEMA {}", (driver.quote)(schema));
-    guard::require(scope, dbms, &sql, OF_TABLES, connection)?;
+    guard::require(scope, &sql, OF_TABLES, connection)?;
     match driver.drops {
         Drops::Mysql => return drop_all_of_mysql(schema, driver, &sql, connection),
         Drops::OneByOne => return drop_one_by_one(schema, driver, &sql, connection),

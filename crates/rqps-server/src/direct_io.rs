@@ -14,6 +14,7 @@ use nix::fcntl::OFlag;
 use rqps_model::{DIRECT_IO_REFUSED, Dbms};
 
 use crate::Error;
+use crate::dbms::server_files::config_format;
 use crate::profile::Rendered;
 use crate::watch::{Progress, Watch};
 
@@ -108,7 +109,7 @@ fn wish(dbms: Dbms, line: &str) -> Option<Wish> {
         "debug_io_direct" => (!value.is_empty(), false),
         _ => return None,
     };
-    let is_known = dbms.is_mysql_family() == (option != "debug_io_direct");
+    let is_known = config_format(dbms).direct_io_options.contains(&option.as_str());
     (is_wish && is_known).then_some(Wish { option, value, is_soft })
 }
 

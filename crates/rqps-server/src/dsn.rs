@@ -158,7 +158,7 @@ fn parse(text: &str) -> Result<Dsn, String> {
     // `mysql+pymysql` is SQLAlchemy's: the driver behind the +.
     let name = scheme.split_once('+').map_or(scheme, |(scheme, _)| scheme);
     let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| *name);
-    let dbms = Dbms::ALL.into_iter().find(|dbms| *dbms != Dbms::Null && dbms.to_string() == name);
+    let dbms = Dbms::ALL.into_iter().find(|dbms| dbms.is_server() && dbms.to_string() == name);
     let dbms = dbms.ok_or_else(|| match is_scheme(scheme) {
         true => format!("unknown scheme {scheme:?}"),
         false => "what stands before :// is no scheme".to_owned(),

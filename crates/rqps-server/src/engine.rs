@@ -17,12 +17,12 @@ impl Installed {
     #[must_use]
     pub fn has_engine(&self, engine: Engine) -> bool {
         match engine {
-            Engine::Innodb => self.dbms.is_mysql_family(),
-            Engine::Heap => self.dbms.is_postgres_family(),
+            _ if !self.dbms.engines().contains(&engine) => false,
+            Engine::Innodb | Engine::Heap => true,
             Engine::Rocksdb => {
                 let own = PLUGIN_DIRS.iter().map(|dir| self.prefix.join(dir));
                 let mut dirs = self.plugin_dir.iter().cloned().chain(own);
-                self.dbms.is_mysql_family() && dirs.any(|dir| dir.join(ROCKSDB_PLUGIN).is_file())
+                dirs.any(|dir| dir.join(ROCKSDB_PLUGIN).is_file())
             }
         }
     }

@@ -28,11 +28,9 @@ pub fn explain(
 ) -> QueryPlan {
     let without = |reason: &str| QueryPlan::without(dbms, question.shown.to_owned(), reason);
     let is_write = !is_verb(question.sql, "SELECT");
-    let Some(driver) = &driver(dbms).explain else {
-        return without(&match dbms {
-            Dbms::Null => "the null client has no plans".to_owned(),
-            _ => format!("rqps does not read the plans of {}", dbms.name()),
-        });
+    let driver = match &driver(dbms).explain {
+        Ok(driver) => driver,
+        Err(why) => return without(why),
     };
     if is_verb(question.sql, "INSERT") {
         return without("an INSERT of values reads nothing");

@@ -218,7 +218,7 @@ fn make(
         if !try_lock(guest_driver(dbms), &schema, connection)? {
             continue;
         }
-        if schemas(dbms, connection)?.contains(&schema) {
+        if schemas(guest_driver(dbms), connection)?.contains(&schema) {
             let is_gone = is_made_here(dbms, &schema, connection)?
                 && is_left(dbms, marker::maker_state(guest_driver(dbms), &schema, connection)?)
                 && limit_waits(dbms, Some(patience.sweep()), connection).is_ok()
@@ -256,18 +256,27 @@ pub fn scope(dbms: Dbms, schema: &str, allow_settings: bool) -> Scope<'_> {
     Scope::Guest { schema, allow_settings, driver: guest_driver(dbms) }
 }
 
+/// Whether settling changes settings of a DBMS, which are restored afterwards.
+#[must_use]
+pub fn changes_settings(dbms: Dbms) -> bool {
+    guest_driver(dbms).changes_settings
+}
+
 fn guest_driver(dbms: Dbms) -> &'static GuestDriver {
     &driver(dbms).guest
 }
 
 /// The schemas of the server, or of the database, that have a name as rqps gives them.
-fn schemas(dbms: Dbms, connection: &mut dyn Connection) -> Result<Vec<String>, Error> {
-    let all = all_schemas(dbms, connection)?;
+fn schemas(driver: &GuestDriver, connection: &mut dyn Connection) -> Result<Vec<String>, Error> {
+    let all = all_schemas(driver, connection)?;
     Ok(all.into_iter().filter(|name| is_schema_name(name)).collect())
 }
 
-fn all_schemas(dbms: Dbms, connection: &mut dyn Connection) -> Result<Vec<String>, Error> {
-    let sql = guest_driver(dbms).schemas_sql;
+fn all_schemas(
+    driver: &GuestDriver,
+    connection: &mut dyn Connection,
+) -> Result<Vec<String>, Error> {
+    let sql = driver.schemas_sql;
     let result = connection.query(sql).map_err(|e| Error::client("list the schemas", e))?;
     Ok(result.rows.into_iter().flatten().flatten().collect())
 }
@@ -281,7 +290,10 @@ pub fn other_schemas(
     ours: &str,
     connection: &mut dyn Connection,
 ) -> Result<Vec<String>, Error> {
-    Ok(all_schemas(dbms, connection)?.into_iter().filter(|name| name != ours).collect())
+    Ok(all_schemas(guest_driver(dbms), connection)?
+        .into_iter()
+        .filter(|name| name != ours)
+        .collect())
 }
 
 /// Ends what statements of a plan may have left open in a session, so that it can drop the schema.

@@ -24,6 +24,7 @@ use crate::tool::{Done, Terms};
 use crate::watch::Watch;
 use crate::{Error, library, symbols, tool};
 
+use crate::dbms::server_files::parse_version_output;
 use build_tree::BuildTree;
 use tree::{basedir_of, bundled_libraries, find_plugins, find_program, find_share};
 
@@ -303,24 +304,6 @@ impl Installed {
 fn library_path(dirs: &[PathBuf]) -> Option<String> {
     let dirs: Vec<String> = dirs.iter().map(|dir| dir.display().to_string()).collect();
     (!dirs.is_empty()).then(|| dirs.join(":"))
-}
-
-/// `mysqld  Ver 8.0.33 for Linux on x86_64 (MySQL ...)`, `postgres (PostgreSQL) 17.4`.
-fn parse_version_output(text: &str) -> Option<(Dbms, Version)> {
-    text.lines().find_map(|line| {
-        if let Some((_, rest)) = line.split_once("(PostgreSQL) ") {
-            return Some((Dbms::Postgres, rest.parse().ok()?));
-        }
-        if let Some((_, rest)) = line.split_once("(EnterpriseDB) ") {
-            // `16.4.1`: the third number is EnterpriseDB's own.
-            let mut version: Version = rest.parse().ok()?;
-            version.numbers.truncate(2);
-            return Some((Dbms::Postgres, version));
-        }
-        let rest = line.split_once(" Ver ")?.1;
-        let dbms = if line.contains("MariaDB") { Dbms::Mariadb } else { Dbms::Mysql };
-        Some((dbms, rest.split_whitespace().next()?.parse().ok()?))
-    })
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ pub use table::{Treatment, treatment};
 pub(crate) use table::{part_of, refused_library};
 
 use crate::Error;
+use crate::dbms::server_files::config_format;
 
 /// Configuration files with all their comments take less, bytes.
 const MAX_FILE_BYTES: u64 = 4 << 20;
@@ -75,12 +76,11 @@ pub(crate) fn read(
     path: &Path,
     text: &str,
 ) -> Result<FileSettings, Error> {
-    if dbms.is_mysql_family() {
-        my_cnf::read(path, text, &my_cnf::Groups::of(dbms, version))
-    } else {
-        let server = postgresql_conf::read(path, text)?;
-        Ok(FileSettings { server, ..FileSettings::default() })
+    if let Some(names) = &config_format(dbms).groups {
+        return my_cnf::read(path, text, &my_cnf::Groups::new(names, version));
     }
+    let server = postgresql_conf::read(path, text)?;
+    Ok(FileSettings { server, ..FileSettings::default() })
 }
 
 /// A fault of a configuration file at one of its lines.

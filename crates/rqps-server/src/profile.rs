@@ -16,6 +16,7 @@ use std::sync::OnceLock;
 use rqps_model::{Compression, Dbms, Durability, Engine, Version};
 
 use crate::Error;
+use crate::dbms::server_files::config_format;
 use crate::options::{self, Change, Clean, Setting, Treatment, Written};
 pub use cache::{cache_bytes, check_caches, max_connections};
 use data::{Profile, Subject};
@@ -92,11 +93,7 @@ pub struct Rendered {
     pub is_of_profile: bool,
 }
 
-/// Longest line with escapes, bytes: MySQL before 8.0 and MariaDB take what follows 4094 bytes for another line
-/// (`search_default_file_with_ext` of my_default.c).
-const MAX_LINE_BYTES: usize = 4000;
-
-/// Longest path in a comment, bytes: a line that is cut by [`MAX_LINE_BYTES`] would end in an option of its own.
+/// Longest path in a comment, bytes: a line that a server cuts would end in an option of its own.
 const MAX_PATH_BYTES: usize = 200;
 
 /// Names of the built-in profiles.
@@ -141,9 +138,7 @@ pub fn render(
     if let Some(profile) = builtin(&config.base)? {
         let name = &config.base;
         text.push_str(&format!("# rqps: built-in profile {name} for {} {version}\n", dbms.name()));
-        if dbms.is_mysql_family() {
-            text.push_str("[mysqld]\n");
-        }
+        text.push_str(config_format(dbms).header);
         let subject = Subject { dbms, version, config };
         let options = profile.options(subject, sizing)?;
         // An option of the plan takes the profile's place instead of standing below it.
@@ -232,7 +227,7 @@ impl Rendered {
         let names = self.text.lines().filter_map(option_name);
         let plain = |name: &str| {
             let name = name.to_ascii_lowercase();
-            if dbms.is_mysql_family() { name.replace('-', "_") } else { name }
+            if config_format(dbms).has_name_modifiers { name.replace('-', "_") } else { name }
         };
         let bare = |name: String| name.strip_prefix("loose_").map(str::to_owned).unwrap_or(name);
         names.map(plain).map(bare).collect()
@@ -258,7 +253,7 @@ pub(crate) fn option_name(line: &str) -> Option<&str> {
 
 /// Lines of a configuration file, in the group that servers of the MySQL family read.
 fn lines(dbms: Dbms, settings: Vec<(String, Option<String>)>) -> Result<String, Error> {
-    let mut text = if dbms.is_mysql_family() { "[mysqld]\n" } else { "" }.to_owned();
+    let mut text = config_format(dbms).header.to_owned();
     for (option, value) in settings {
         match value {
             Some(value) => text.push_str(&line(dbms, &option, &value)?),
@@ -288,7 +283,8 @@ fn line(dbms: Dbms, option: &str, value: &str) -> Result<String, Error> {
             detail: "a name has letters, digits, _ - . only, a value no line breaks".to_owned(),
         });
     }
-    if dbms.is_mysql_family() && option.len() + 2 * value.len() > MAX_LINE_BYTES {
+    let format = config_format(dbms);
+    if format.max_line_bytes.is_some_and(|most| option.len() + 2 * value.len() > most) {
         return Err(Error::Data {
             what: format!("option {option}"),
             detail: format!(
@@ -297,16 +293,7 @@ fn line(dbms: Dbms, option: &str, value: &str) -> Result<String, Error> {
             ),
         });
     }
-    if dbms.is_mysql_family() {
-        let quote = value.contains(['#', ';', '"', '\'', '\\']) || value.trim() != value;
-        if quote {
-            let escaped = value.replace('\\', "\\\\").replace('"', "\\\"");
-            return Ok(format!("{option}=\"{escaped}\"\n"));
-        }
-        return Ok(format!("{option}={value}\n"));
-    }
-    // In single quotes PostgreSQL reads a backslash as an escape: it and the quote are doubled.
-    Ok(format!("{option} = '{}'\n", value.replace('\\', "\\\\").replace('\'', "''")))
+    Ok((format.line)(option, value))
 }
 
 #[cfg(test)]

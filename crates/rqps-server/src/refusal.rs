@@ -106,7 +106,7 @@ pub enum Refusal {
         /// Whose protocol it speaks.
         spoken: &'static str,
         /// The scheme of that.
-        scheme: &'static str,
+        scheme: String,
     },
     /// The server speaks PostgreSQL's protocol and is another DBMS.
     #[error(

@@ -16,7 +16,7 @@ use rqps_model::{Dbms, Transport, Version};
 
 use crate::confine::Confinement;
 use crate::connect::connect;
-use crate::dbms::own_server;
+use crate::dbms::{own_scope, own_server};
 use crate::destructive::Scope;
 use crate::freeze::Freezer;
 use crate::instance::{DATABASE, USER};
@@ -127,7 +127,7 @@ impl RunningServer {
     /// What statements that destroy may reach: what lies in its instance's directory.
     #[must_use]
     pub fn scope(&self) -> Scope<'_> {
-        Scope::Own { dir: self.data_dir.parent().unwrap_or(&self.data_dir) }
+        own_scope(self.dbms, self.data_dir.parent().unwrap_or(&self.data_dir))
     }
 
     /// What its data directory takes on disk.

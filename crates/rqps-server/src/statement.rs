@@ -15,7 +15,6 @@ mod token;
 use rqps_model::Dbms;
 
 use crate::dbms::driver;
-use crate::instance::DATABASE;
 use crate::{Error, Refusal};
 use token::Tokens;
 
@@ -56,7 +55,7 @@ impl Place<'_> {
 }
 
 fn judge_own(dbms: Dbms, sql: &str) -> Result<(), String> {
-    let place = Place::Own(if dbms.is_postgres_family() { "public" } else { DATABASE });
+    let place = Place::Own(driver(dbms).own_schema);
     let tokens = Tokens::read(dbms, sql)?;
     own::check(dbms, &tokens)?;
     match tokens.word(0) {

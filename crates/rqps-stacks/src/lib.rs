@@ -16,6 +16,7 @@ pub mod name;
 pub mod perf_text;
 pub mod profile;
 pub mod stacks;
+pub mod thread_place;
 pub mod time;
 pub mod tree;
 
@@ -25,4 +26,5 @@ pub use layout::Frame;
 pub use perf_text::{Script, ScriptError, ScriptReader};
 pub use profile::{Sampled, StackProfile};
 pub use stacks::{FoldError, Stacks};
+pub use thread_place::ThreadPlace;
 pub use tree::CallTree;

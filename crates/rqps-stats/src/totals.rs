@@ -18,14 +18,14 @@ use crate::tested::{Tested, of_log_ratios};
 
 /// One block of a ratio: `amount` per `per`, operations and the time that they took.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Part {
+pub struct BlockTotals {
     /// What is above the line, at least 0.
     pub amount: f64,
     /// What is below it, at least 0.
     pub per: f64,
 }
 
-impl Part {
+impl BlockTotals {
     /// The block's own ratio.
     #[must_use]
     pub fn ratio(&self) -> f64 {
@@ -39,7 +39,7 @@ impl Part {
 /// `None` when there is no part, or when the total is not above 0 and finite. The interval assumes
 /// independent blocks; with one block there is none.
 #[must_use]
-pub fn total(parts: &[Part]) -> Option<Estimate> {
+pub fn total(parts: &[BlockTotals]) -> Option<Estimate> {
     let logs: Vec<f64> = figures(parts)?.into_iter().map(f64::ln).collect();
     let of_logs = mean(&logs)?;
     let interval = of_logs.interval.map(|(low, high)| (low.exp(), high.exp()));
@@ -57,7 +57,7 @@ pub fn total(parts: &[Part]) -> Option<Estimate> {
 /// `None` when there is no part, when a value is negative or not finite, or when the total, or that
 /// of all blocks but one, is not above 0.
 #[must_use]
-pub fn figures(parts: &[Part]) -> Option<Vec<f64>> {
+pub fn figures(parts: &[BlockTotals]) -> Option<Vec<f64>> {
     let is_good = |v: f64| v >= 0.0 && v.is_finite();
     if !parts.iter().all(|part| is_good(part.amount) && is_good(part.per)) {
         return None;
@@ -84,7 +84,7 @@ pub fn figures(parts: &[Part]) -> Option<Vec<f64>> {
 ///
 /// `None` as [`figures`], or when the sides differ in number.
 #[must_use]
-pub fn paired_test(base: &[Part], candidate: &[Part]) -> Option<Tested> {
+pub fn paired_test(base: &[BlockTotals], candidate: &[BlockTotals]) -> Option<Tested> {
     let logs = log_ratios(&figures(base)?, &figures(candidate)?)?;
     match interval::plain(&logs) {
         Some(found) => Some(Tested::exp_of(&found, logs.len())),
@@ -92,11 +92,11 @@ pub fn paired_test(base: &[Part], candidate: &[Part]) -> Option<Tested> {
     }
 }
 
-fn of_total(parts: &[Part]) -> Option<f64> {
+fn of_total(parts: &[BlockTotals]) -> Option<f64> {
     ratio_of_sums(parts.iter())
 }
 
-fn ratio_of_sums<'a>(parts: impl Iterator<Item = &'a Part>) -> Option<f64> {
+fn ratio_of_sums<'a>(parts: impl Iterator<Item = &'a BlockTotals>) -> Option<f64> {
     let (amount, per) =
         parts.fold((0.0, 0.0), |(amount, per), part| (amount + part.amount, per + part.per));
     let ratio = amount / per;
@@ -111,8 +111,8 @@ mod tests {
     use crate::{paired_ratio, ratio};
 
     /// Blocks of 1000 rows that took these seconds.
-    fn blocks(seconds: &[f64]) -> Vec<Part> {
-        seconds.iter().map(|&per| Part { amount: 1000.0, per }).collect()
+    fn blocks(seconds: &[f64]) -> Vec<BlockTotals> {
+        seconds.iter().map(|&per| BlockTotals { amount: 1000.0, per }).collect()
     }
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
         assert!(figures(&blocks(&[1.0, f64::NAN])).is_none());
         assert!(figures(&blocks(&[3.0, -1.0])).is_none());
         // All of the work in one block: nothing can be said without it.
-        let nothing = Part { amount: 0.0, per: 1.0 };
+        let nothing = BlockTotals { amount: 0.0, per: 1.0 };
         assert!(figures(&[nothing, blocks(&[1.0])[0]]).is_none());
         let single = total(&blocks(&[2.0])).unwrap();
         assert!(single.interval.is_none() && (single.point - 500.0).abs() < 1e-9);
@@ -183,7 +183,7 @@ mod tests {
             times in prop::collection::vec(0.01_f64..10.0, 2..20),
         ) {
             let rate = total(&blocks(&times)).unwrap().point;
-            let whole = Part { amount: 1000.0 * times.len() as f64, per: times.iter().sum() };
+            let whole = BlockTotals { amount: 1000.0 * times.len() as f64, per: times.iter().sum() };
             prop_assert!((rate / whole.ratio() - 1.0).abs() < 1e-12);
         }
     }

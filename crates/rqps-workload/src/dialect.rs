@@ -20,6 +20,8 @@ pub(crate) struct Dialect {
     pub(crate) create_insert_table: fn(&InsertTable<'_>) -> Vec<String>,
     /// Sets the next id of such a table to that after its last; `None` where it is always that.
     pub(crate) reset_sequence: fn(&str) -> Option<String>,
+    /// How many of these indexes a table has.
+    pub(crate) count_indexes: fn(&str, &[String]) -> String,
     /// Whether several secondary indexes of an engine are made in one pass over the table.
     pub(crate) makes_indexes_at_once: fn(Engine) -> bool,
     /// The hint in a query that makes it use an index.

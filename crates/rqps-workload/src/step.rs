@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rqps_client::Protocol;
-use rqps_model::{Dbms, Figure, Group, StepInfo, StepKind};
+use rqps_model::{Figure, Group, StepInfo, StepKind};
 use serde::{Deserialize, Serialize};
 
 use crate::statement::{Source, Statement, Verb};
@@ -13,7 +13,7 @@ use crate::{Distribution, SuiteArgs};
 
 /// A statement of an event, and how often it runs in a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct EventStatement {
     /// The statement.
     pub statement: Arc<Statement>,
     /// How often.
@@ -73,7 +73,7 @@ pub struct Step {
     /// What its rate counts.
     pub figure: Figure,
     /// The statements of an event, in order; empty for the load.
-    pub event: Vec<Part>,
+    pub event: Vec<EventStatement>,
     /// Whether an event is a transaction.
     pub transaction: bool,
     /// How many clients run it.
@@ -199,7 +199,7 @@ impl Step {
             text.push_str("BEGIN; ");
         }
         for (idx, part) in self.event.iter().enumerate() {
-            let sql = part.statement.sql_for(Dbms::Mysql);
+            let sql = &part.statement.sql;
             let sql = sql.replace("{table}", "t").replace("{list}", "n values");
             let _ = write!(text, "{}", if idx > 0 { "; " } else { "" });
             if part.times > 1 {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, Result};
 use rqps_analysis::Analysis;
 use rqps_explain::Kind;
+use rqps_report::causes::sentence;
 use rqps_report::warning::InWords;
 
 use super::trial::{TRIALS, Trial};
@@ -28,10 +29,9 @@ impl Judged {
         let step = step.with_context(|| format!("the run has no step {}", trial.step))?;
         let cell = step.cells.get(1).context("the run has one system")?;
         let verdict = cell.verdict().map_or("no verdict", |verdict| verdict.word());
-        let sentence = cell.cause().map_or_else(
-            || format!("{verdict}, rQPS {:.2}", cell.rqps().map_or(f64::NAN, |r| r.point)),
-            |cause| cause.sentence.clone(),
-        );
+        let sentence = sentence::of_cell(cell).unwrap_or_else(|| {
+            format!("{verdict}, rQPS {:.2}", cell.rqps().map_or(f64::NAN, |r| r.point))
+        });
         let says = |word: &str| {
             let has = |text: &String| text.to_lowercase().contains(word);
             has(&sentence) || InWords::of(analysis).before_reading().iter().any(has)

@@ -5,6 +5,7 @@ use rqps_model::{Estimate, PerOperation};
 
 use super::bar::Bar;
 use super::comparison::Comparison;
+use super::evidence::Evidence;
 use super::insert::FieldMetrics;
 
 /// Everything that is relative to the base.
@@ -27,4 +28,6 @@ pub struct Against {
     pub split: Option<Box<Split>>,
     /// What explains a verdict of slower or faster; absent for any other.
     pub cause: Option<Box<Cause>>,
+    /// What was found beside the counters; nothing without a verdict.
+    pub evidence: Evidence,
 }

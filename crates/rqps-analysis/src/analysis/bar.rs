@@ -16,16 +16,6 @@ pub enum Bar {
 }
 
 impl Bar {
-    /// What stands in the verdict's place.
-    #[must_use]
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Sla => "SLA failed",
-            Self::Check => "check failed",
-            Self::Rate => "rate held",
-        }
-    }
-
     /// What bars the ratio of two systems.
     pub(crate) fn between(one: Standing, other: Standing) -> Option<Self> {
         if one.check_failed || other.check_failed {

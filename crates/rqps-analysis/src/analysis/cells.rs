@@ -17,7 +17,7 @@ use super::insert;
 use super::judge::{self, OpenStep};
 use super::levels;
 use super::measurement::Measurement;
-use super::observed::{Known, OfSystem};
+use super::observed::{ObservedSystem, OfSystem};
 use super::open_cell::{Closing, OpenAgainst, OpenCell, Ratio};
 use super::origin::Rule;
 use super::per_operation;
@@ -93,13 +93,12 @@ fn explain(
     cell: &OpenCell<'_>,
     judgement: &Judgement,
 ) -> Explanation {
-    let against = cell.against.as_ref();
-    let Some((against, rqps)) = against.and_then(|against| Some((against, against.rqps()?))) else {
+    let Some(against) = cell.against.as_ref().filter(|against| against.rqps().is_some()) else {
         return Explanation::default();
     };
     let verdict = judgement.decision.map(|decision| decision.verdict);
     let (ObservedStep { step, plans, .. }, pair) = (of, &against.pair);
-    around.explain(Subject { step, plans, system_idx, pair, rqps, verdict }, None)
+    around.explain(Subject { step, plans, system_idx, pair, verdict })
 }
 
 /// The cells of one step, one per system of the run, compared with the base.
@@ -113,7 +112,7 @@ fn open_cells<'s>(
     let of_host = levels::of_host(run, step, observed, &rule);
     let known = |system_idx: usize| {
         let system = step.systems.get(system_idx)?;
-        Some(Known { system, observed: observed.get(system_idx)? })
+        Some(ObservedSystem { system, observed: observed.get(system_idx)? })
     };
     let states: Vec<CellState> = (0..run.systems.len())
         .map(|idx| known(idx).map_or(CellState::Pending, |known| state(step, known)))
@@ -157,7 +156,7 @@ fn open_cells<'s>(
 }
 
 /// Whether a step has a figure on a system, and what its slices give.
-fn state(step: &RunStep, known: Known<'_>) -> CellState {
+fn state(step: &RunStep, known: ObservedSystem<'_>) -> CellState {
     if let Some(reason) = failure(known.system) {
         CellState::Failed { reason: reason.to_owned() }
     } else if known.system.slices.is_empty() {
@@ -190,7 +189,7 @@ struct Circumstances {
 fn own_warnings(
     how: Circumstances,
     step: &RunStep,
-    known: Known<'_>,
+    known: ObservedSystem<'_>,
     measurement: &Measurement,
     book: &mut Book,
 ) -> Vec<CellWarning> {

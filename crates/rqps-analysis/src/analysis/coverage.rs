@@ -143,7 +143,7 @@ fn block(host: Host, random: &mut Random) -> Slice {
 }
 
 /// A block, and what analyses read from its windows and histogram.
-struct Known {
+struct KnownBlock {
     slice: Slice,
     steady_rate: f64,
     n_responses: u64,
@@ -152,7 +152,7 @@ struct Known {
 
 /// Blocks, and the mean logarithm of each value that ratios are of.
 struct Pool {
-    blocks: Vec<Known>,
+    blocks: Vec<KnownBlock>,
     mean_logs: [f64; N_RATIOS],
 }
 
@@ -165,14 +165,15 @@ impl Pool {
             let known = observed[0].slice(at).unwrap();
             let times = known.times.as_ref().unwrap();
             let (windows, response_times) = (Windows::default(), Vec::new());
-            Known {
+            KnownBlock {
                 slice: Slice { windows, response_times, ..slice.clone() },
                 steady_rate: known.steady_rate.unwrap(),
                 n_responses: times.n,
                 percentiles_ns: times.percentiles_ns,
             }
         };
-        let blocks: Vec<Known> = step.systems[0].slices.iter().enumerate().map(known).collect();
+        let blocks: Vec<KnownBlock> =
+            step.systems[0].slices.iter().enumerate().map(known).collect();
         let mut mean_logs = [0.0; N_RATIOS];
         for block in &blocks {
             let slice = &block.slice;

@@ -12,7 +12,7 @@ use rqps_model::{Estimate, Metric, RunStep, Slice, WarningKind};
 use rqps_stats::paired::log_ratios;
 use rqps_stats::resolution;
 use rqps_stats::starts::{StartsEstimate, of_starts};
-use rqps_stats::totals::{self, Part};
+use rqps_stats::totals::{self, BlockTotals};
 use rqps_stats::{Tested, ratio_test};
 
 use super::disturbed::{self, Block};
@@ -24,7 +24,7 @@ use super::system_pair::SystemPair;
 /// Of several starts of the servers, the mean of theirs, with Student's interval over the starts.
 pub(super) fn figure(step: &RunStep, system: &SystemStep) -> Option<Estimate> {
     let starts = of_starts_each(&system.slices, rate);
-    let of_blocks = |rates: &[Part]| {
+    let of_blocks = |rates: &[BlockTotals]| {
         if step.info.has_blocks_of_work() {
             totals::total(rates)
         } else {
@@ -155,7 +155,7 @@ impl<'a> Pair<'a> {
 
     /// The ratio of a value of the slices, all of equal weight; `None` when a slice lacks it.
     pub(super) fn ratio_of(&self, value: impl Fn(&Slice) -> Option<f64>) -> Option<StartsEstimate> {
-        self.ratio(false, |slice| Some(Part { amount: value(slice)?, per: 1.0 }))
+        self.ratio(false, |slice| Some(BlockTotals { amount: value(slice)?, per: 1.0 }))
     }
 
     /// Base's and candidate's blocks that were measured in the same seconds, in order of time; none
@@ -253,9 +253,9 @@ impl<'a> Pair<'a> {
     fn ratio_over_runs(
         &self,
         of_totals: bool,
-        value: impl Fn(&Slice) -> Option<Part>,
+        value: impl Fn(&Slice) -> Option<BlockTotals>,
     ) -> Option<StartsEstimate> {
-        let side = |system: &SystemStep| -> Option<Vec<Vec<Part>>> {
+        let side = |system: &SystemStep| -> Option<Vec<Vec<BlockTotals>>> {
             let starts = of_starts_each(&system.slices, &value);
             starts.into_iter().map(|start| start.into_iter().collect()).collect()
         };
@@ -274,17 +274,17 @@ impl<'a> Pair<'a> {
     fn ratio(
         &self,
         of_totals: bool,
-        value: impl Fn(&Slice) -> Option<Part>,
+        value: impl Fn(&Slice) -> Option<BlockTotals>,
     ) -> Option<StartsEstimate> {
         if !self.is_one_run {
             return self.ratio_over_runs(of_totals, value);
         }
         let mut sides = Vec::new();
         for start in self.starts() {
-            let side = |system: &SystemStep| -> Option<Vec<Part>> {
+            let side = |system: &SystemStep| -> Option<Vec<BlockTotals>> {
                 system.slices.iter().filter(|s| s.start == start).map(&value).collect()
             };
-            let (b, c): (Vec<Part>, Vec<Part>) = if self.is_interleaved {
+            let (b, c): (Vec<BlockTotals>, Vec<BlockTotals>) = if self.is_interleaved {
                 let pairs = self.partners(start).into_iter();
                 let parts: Option<Vec<_>> = pairs.map(|(b, c)| value(b).zip(value(c))).collect();
                 parts?.into_iter().unzip()
@@ -316,17 +316,17 @@ impl<'a> Pair<'a> {
 
 /// What the slices of a start say: of blocks of equal work the figures whose geometric mean is the
 /// ratio of their totals, else each slice's own.
-fn figures(parts: &[Part], of_totals: bool) -> Option<Vec<f64>> {
+fn figures(parts: &[BlockTotals], of_totals: bool) -> Option<Vec<f64>> {
     if of_totals { totals::figures(parts) } else { Some(ratios(parts)) }
 }
 
 /// The observations of one side: the geometric means of its starts, or the slices of its only
 /// start. `None` where a slice of several starts has a value that is not above 0 and finite.
-fn sample(starts: &[Vec<Part>], of_totals: bool) -> Option<Vec<f64>> {
+fn sample(starts: &[Vec<BlockTotals>], of_totals: bool) -> Option<Vec<f64>> {
     if let [only] = starts {
         return figures(only, of_totals);
     }
-    let middle = |parts: &Vec<Part>| {
+    let middle = |parts: &Vec<BlockTotals>| {
         let has_log = |v: f64| v > 0.0 && v.is_finite();
         let figures = figures(parts, of_totals)?.into_iter();
         let logs: Option<Vec<f64>> = figures.map(|v| has_log(v).then(|| v.ln())).collect();
@@ -341,15 +341,15 @@ fn of_one_start(tested: Tested) -> StartsEstimate {
 }
 
 /// Operations per second.
-fn rate(slice: &Slice) -> Part {
+fn rate(slice: &Slice) -> BlockTotals {
     let stated = slice.stated.as_ref().and_then(|stated| stated.figure);
     pairing::rate(stated, slice.n_operations, slice.duration_ns)
 }
 
 /// CPU of the server per operation: what it used in all is the metric for a single operation.
-fn server_cpu(slice: &Slice) -> Option<Part> {
+fn server_cpu(slice: &Slice) -> Option<BlockTotals> {
     let amount = Metric::ServerCpu.value(&slice.usage, 1)?;
-    (slice.n_operations > 0).then_some(Part { amount, per: slice.n_operations as f64 })
+    (slice.n_operations > 0).then_some(BlockTotals { amount, per: slice.n_operations as f64 })
 }
 
 /// What a single operation is of a slice's, at the worst.

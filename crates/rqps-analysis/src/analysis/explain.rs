@@ -1,48 +1,43 @@
 //! The split of each pair's time and the cause of each verdict: what `rqps-explain` makes of the slices
 //! and of what else the analysis knows.
 
-use rqps_explain::summary::{StepCause, sentences};
-use rqps_explain::{Cause, Evidence, Hint, Moves, Question, Slots, Split, judge};
+use rqps_audit::{Audit, Explained, Severity, Shown};
+use rqps_explain::{Cause, Question, Reason, Slots, Split, judge};
 use rqps_model::query_plan::difference::{Aspect, StatementDifference};
-use rqps_model::{Estimate, PlanDifference, Run, RunStep, RunSystem, StepKind, Verdict};
+use rqps_model::{PlanDifference, Run, RunStep, RunSystem, StepKind, Verdict};
 
+use super::StepPlans;
 use super::estimate::Pair;
+use super::evidence::{Differing, Evidence, Hint, Moves};
 use super::origin::Rule;
 use super::system_pair::SystemPair;
-use super::{Analysis, Cell, StepPlans};
-use crate::join::host_name;
-use rqps_audit::{Audit, Choice, Explained, Severity, Shown};
-use rqps_text::number::count;
-use rqps_text::words::clip;
+use crate::join::Machine;
 
 /// Facts of builds that must not be measured, beside optimisation, of which nothing is known of most.
 const UNFIT: [&str; 3] = ["debug", "assertions", "sanitizer"];
-
-/// Columns that a sentence gives to a value.
-const VALUE_COLUMNS: usize = 20;
-
-/// Columns that it gives to the name of a setting.
-const NAME_COLUMNS: usize = 40;
-
-/// Columns that it gives to a query plan.
-const PLAN_COLUMNS: usize = 60;
-
-/// Settings that a cause's sentence names; more are counted.
-const MOST_HINTS: usize = 3;
 
 /// What stands around the steps of a run.
 pub(super) struct Around<'r> {
     pub(super) run: &'r Run,
     pub(super) rule: Rule<'r>,
     /// Per system how what it runs with differs from the base's.
-    hints: Vec<Vec<Explained>>,
+    differences: Vec<Differences>,
+}
+
+/// How what a system runs with differs from the base's.
+#[derive(Debug, Default)]
+struct Differences {
+    /// Its session, and in severe settings.
+    settings: Vec<Explained>,
+    /// Its build.
+    builds: Vec<Hint>,
 }
 
 impl<'r> Around<'r> {
     pub(super) fn of(run: &'r Run, rule: Rule<'r>) -> Self {
-        let hints = (0..run.systems.len())
-            .map(|idx| hints(&run.systems, SystemPair { base: rule.base, candidate: idx }));
-        Self { run, rule, hints: hints.collect() }
+        let differences = (0..run.systems.len())
+            .map(|idx| differences(&run.systems, SystemPair { base: rule.base, candidate: idx }));
+        Self { run, rule, differences: differences.collect() }
     }
 }
 
@@ -53,7 +48,6 @@ pub(super) struct Subject<'s> {
     pub(super) plans: &'s StepPlans,
     pub(super) system_idx: usize,
     pub(super) pair: &'s Pair<'s>,
-    pub(super) rqps: Estimate,
     /// Where there is none, there is no cause.
     pub(super) verdict: Option<Verdict>,
 }
@@ -65,38 +59,39 @@ pub(super) struct Explanation {
     pub(super) split: Option<Box<Split>>,
     /// What explains the verdict.
     pub(super) cause: Option<Box<Cause>>,
+    /// What was found beside the counters.
+    pub(super) evidence: Evidence,
 }
 
 impl Around<'_> {
-    /// Explains a ratio. `off_cpu` tells where a slower system's threads waited longer than the base's, or a
-    /// faster one's less long, where that was looked at.
-    pub(super) fn explain(&self, of: Subject<'_>, off_cpu: Option<String>) -> Explanation {
-        let Subject { step, plans, system_idx, pair, rqps, verdict } = of;
-        let Self { run, rule, hints } = self;
+    /// Explains a ratio.
+    pub(super) fn explain(&self, of: Subject<'_>) -> Explanation {
+        let Subject { step, plans, system_idx, pair, verdict } = of;
+        let Self { run, rule, differences } = self;
         let sides = pair.sides();
         let split = slots(run, step, rule, system_idx).and_then(|n| Split::of(&sides, n));
-        let cause = verdict.and_then(|verdict| {
-            let differences = hints.get(system_idx).map_or(&[][..], Vec::as_slice);
-            let of_plans = plans.differences.get(system_idx).and_then(Option::as_ref);
-            let evidence = Evidence {
-                plans: of_plans.map_or_else(Vec::new, told),
-                audit: told_in_short(differences, step.info.kind),
-                off_cpu,
-            };
-            let systems = SystemPair { base: rule.base, candidate: system_idx };
-            judge(&Question {
-                sides: &sides,
-                split: split.as_ref(),
-                verdict,
-                rqps,
-                kind: step.info.kind,
-                operation: step.info.figure.operation(),
-                is_comparable: is_comparable(&run.systems, systems),
-                unlike: unlike(rule, system_idx),
-                evidence: &evidence,
-            })
+        let Some(verdict) = verdict else {
+            return Explanation { split: split.map(Box::new), ..Explanation::default() };
+        };
+        let of_plans = plans.differences.get(system_idx).and_then(Option::as_ref);
+        let kind = step.info.kind;
+        let evidence = Evidence {
+            plan: of_plans.and_then(other_access).cloned(),
+            hints: differences.get(system_idx).map_or_else(Vec::new, |found| hints(found, kind)),
+            off_cpu: None,
+        };
+        let systems = SystemPair { base: rule.base, candidate: system_idx };
+        let cause = judge(&Question {
+            sides: &sides,
+            split: split.as_ref(),
+            verdict,
+            kind,
+            figure: step.info.figure,
+            is_comparable: is_comparable(&run.systems, systems),
+            unlike: unlike(rule, system_idx),
+            has_other_plan: evidence.plan.is_some(),
         });
-        Explanation { split: split.map(Box::new), cause: cause.map(Box::new) }
+        Explanation { split: split.map(Box::new), cause: cause.map(Box::new), evidence }
     }
 }
 
@@ -127,13 +122,13 @@ fn slots(run: &Run, step: &RunStep, rule: &Rule<'_>, idx: usize) -> Option<Slots
 }
 
 /// How the machines differ that base and system were measured on.
-fn unlike(rule: &Rule<'_>, idx: usize) -> Option<&'static str> {
+fn unlike(rule: &Rule<'_>, idx: usize) -> Option<Reason> {
     let source = |at: usize| rule.joined?.source(at);
     let (base, own) = (&source(rule.base)?.host, &source(idx)?.host);
-    if host_name(base) != host_name(own) {
-        return Some("measured on different hosts");
+    if Machine::of(base) != Machine::of(own) {
+        return Some(Reason::OtherHosts);
     }
-    (base.kernel != own.kernel).then_some("measured on different kernels")
+    (base.kernel != own.kernel).then_some(Reason::OtherKernels)
 }
 
 /// Whether the servers' own counters mean the same.
@@ -145,71 +140,50 @@ fn is_comparable(systems: &[RunSystem], pair: SystemPair) -> bool {
     of(pair.base).is_some_and(|base| Some(base) == of(pair.candidate))
 }
 
-/// The plans whose way to the rows, or whose index, is another one than the base's: `full scan in place of
-/// range on k_1`. What they sort, and what comes with a version, moves a figure too little to be its cause.
-fn told(difference: &PlanDifference) -> Vec<String> {
+/// The first statement whose way to the rows, or whose index, is another one than the base's. What plans sort, and
+/// what comes with a version, moves a figure too little to be its cause.
+fn other_access(difference: &PlanDifference) -> Option<&StatementDifference> {
     let is_access = |s: &&StatementDifference| {
         s.aspects.iter().any(|aspect| matches!(aspect, Aspect::Path | Aspect::Index))
     };
-    if !difference.is_of_access() {
-        return Vec::new();
-    }
-    let text = |s: &StatementDifference| {
-        format!("{} in place of {}", clip(&s.vs, PLAN_COLUMNS), clip(&s.base, PLAN_COLUMNS))
-    };
-    difference.statements.iter().filter(is_access).map(text).collect()
+    difference.statements.iter().find(is_access).filter(|_| difference.is_of_access())
 }
 
 /// How a system's session differs from the base's, and in which settings and builds severely so.
-fn hints(systems: &[RunSystem], pair: SystemPair) -> Vec<Explained> {
+fn differences(systems: &[RunSystem], pair: SystemPair) -> Differences {
     let (Some(of_base), Some(own)) = (systems.get(pair.base), systems.get(pair.candidate)) else {
-        return Vec::new();
+        return Differences::default();
     };
     if pair.base == pair.candidate {
-        return Vec::new();
+        return Differences::default();
     }
     // Of these two alone: what weighs much between others is nothing to them.
     let audit = Audit::of(&[of_base.clone(), own.clone()]);
     let is_severe = |e: &Explained| e.severity == Severity::Severe;
     let is_of_session = |e: &Explained| audit.session.iter().any(|own| own.name == e.name);
     let settings = audit.settings.iter().filter(|e| is_severe(e) && !is_of_session(e));
-    let all = audit.session.iter().chain(settings).cloned();
-    all.chain(of_builds(of_base, own)).collect()
+    let settings = audit.session.iter().chain(settings).cloned().collect();
+    Differences { settings, builds: of_builds(of_base, own) }
 }
 
 /// What one of two builds has and must not: see [`rqps_audit::severe`].
-fn of_builds(base: &RunSystem, own: &RunSystem) -> Vec<Explained> {
-    let is_unlike = |name: &&&str| base.build.get(**name) != own.build.get(**name);
-    let shown = |system: &RunSystem, name: &str| {
-        let text = system.build.get(name).cloned().unwrap_or_else(|| "off".to_owned());
-        Some(Shown { text, source: None, is_implied: false })
+fn of_builds(base: &RunSystem, own: &RunSystem) -> Vec<Hint> {
+    let hint = |name: &'static str| Hint {
+        what: Differing::Build(name),
+        base: base.build.get(name).cloned(),
+        own: own.build.get(name).cloned(),
+        moves: Moves::All,
     };
-    let explained = |name: &str| Explained {
-        name: format!("build with {name}"),
-        group: "build".to_owned(),
-        affects: vec!["all".to_owned()],
-        values: vec![shown(base, name), shown(own, name)],
-        why: String::new(),
-        choice: Choice::Mixed,
-        severity: Severity::Severe,
-    };
-    UNFIT.iter().filter(is_unlike).map(|name| explained(name)).collect()
+    UNFIT.into_iter().map(hint).filter(|hint| hint.base != hint.own).collect()
 }
 
-/// The differences that can move a step of a kind; of many the first.
-fn told_in_short(differences: &[Explained], kind: StepKind) -> Vec<Hint> {
-    let mut hints: Vec<Hint> = differences.iter().filter_map(|e| hint(e, kind)).collect();
-    let n_more = hints.len().saturating_sub(MOST_HINTS);
-    if n_more > 0 {
-        hints.truncate(MOST_HINTS);
-        let text = format!("{} more", count(n_more, "difference"));
-        hints.push(Hint { text, moves: Moves::All });
-    }
-    hints
+/// The differences that can move a step of a kind.
+fn hints(of: &Differences, kind: StepKind) -> Vec<Hint> {
+    let settings = of.settings.iter().filter_map(|explained| hint(explained, kind));
+    settings.chain(of.builds.iter().cloned()).collect()
 }
 
-/// `tls TLSv1.3 against off`, of a difference between the base and one other; `None` where it can move
-/// no step of this kind.
+/// A difference between the base and one other; `None` where it can move no step of this kind.
 fn hint(explained: &Explained, kind: StepKind) -> Option<Hint> {
     let affects = |what: &str| explained.affects.iter().any(|a| a == what);
     let is_read = kind == StepKind::Read;
@@ -224,30 +198,11 @@ fn hint(explained: &Explained, kind: StepKind) -> Option<Hint> {
     }
     let value = |at: usize| {
         let shown: Option<&Shown> = explained.values.get(at)?.as_ref();
-        shown.map(|shown| clip(&shown.text, VALUE_COLUMNS))
+        shown.map(|shown| shown.text.clone())
     };
-    let named = |value: Option<String>| {
-        value.filter(|text| !text.is_empty()).unwrap_or_else(|| "none".to_owned())
-    };
-    let (of_base, own) = (named(value(0)), named(value(1)));
-    let text = format!("{} {own} against {of_base}", clip(&explained.name, NAME_COLUMNS));
     // What moves nothing but writes is about what commits wait for.
     let is_of_writes = explained.affects.iter().all(|a| a == "writes" || a == "loads");
     let moves = if is_of_writes { Moves::Writes } else { Moves::All };
-    (own != of_base).then_some(Hint { text, moves })
-}
-
-/// The causes of all compared steps of a candidate in sentences.
-pub(super) fn summary(analysis: &Analysis<'_>, system_idx: usize) -> Vec<String> {
-    let compared = analysis.steps.iter().filter(|step| step.is_compared());
-    // Steps without a verdict are among them: nothing is said of all of a group without those.
-    let steps: Vec<StepCause<'_>> = compared
-        .map(|step| StepCause {
-            title: &step.title,
-            group: step.group(),
-            operation: step.step.info.figure.operation(),
-            cause: step.cells.get(system_idx).and_then(Cell::cause),
-        })
-        .collect();
-    sentences(&steps)
+    let what = Differing::Setting(explained.name.clone());
+    Some(Hint { what, base: value(0), own: value(1), moves })
 }

@@ -11,7 +11,7 @@ use rqps_stats::tested::Tested;
 use super::background;
 use super::estimate::Pair;
 use super::footnote::{Book, CellWarning};
-use super::observed::Known;
+use super::observed::ObservedSystem;
 use super::stall::Stall;
 use super::windows;
 
@@ -26,7 +26,7 @@ const MIN_RATIO_DRIFT: f64 = 0.02;
 /// Insert Benchmark change as they go; they have their own.
 pub(super) fn own(
     kind: StepKind,
-    Known { system, observed }: Known<'_>,
+    ObservedSystem { system, observed }: ObservedSystem<'_>,
     of_host: bool,
     book: &mut Book,
 ) -> Vec<CellWarning> {

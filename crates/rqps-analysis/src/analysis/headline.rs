@@ -3,7 +3,7 @@
 use rqps_model::{Estimate, StepKind, Verdict};
 
 use super::settle::{self, Settle};
-use super::{Analysis, Bar, Cell, CellState, StepAnalysis, explain};
+use super::{Analysis, Bar, Cell, CellState, StepAnalysis};
 
 /// What a whole run says about one candidate.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,8 +22,6 @@ pub struct Headline {
     pub is_over_runs: bool,
     /// The steps with the lowest and the highest rQPS; absent without a ratio.
     pub range: Option<Range>,
-    /// Its causes over all steps, as [`rqps_explain::summary`] says them.
-    pub causes: Vec<String>,
     /// Its unclear steps by what they lack, in the order of reports.
     pub unclear: Vec<Unclear>,
 }
@@ -120,7 +118,6 @@ fn headline(analysis: &Analysis<'_>, system_idx: usize) -> Headline {
         best_idx: extreme(Verdict::Faster, |new, old| new > old),
         is_over_runs: joined.is_some_and(|joined| !joined.is_one_run(analysis.base, system_idx)),
         range: range(analysis, system_idx),
-        causes: explain::summary(analysis, system_idx),
         unclear: unclear(analysis, system_idx),
     }
 }

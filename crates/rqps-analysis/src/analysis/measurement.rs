@@ -6,7 +6,7 @@ use super::estimate;
 use super::insert::measured::Beside;
 use super::insert::{self, InsertCell};
 use super::memory;
-use super::observed::Known;
+use super::observed::ObservedSystem;
 use super::per_operation;
 use super::totals::Totals;
 use super::windows::WindowRates;
@@ -41,19 +41,22 @@ pub struct Measurement {
 
 impl Measurement {
     /// That of a step on a system that has slices.
-    pub(super) fn of(step: &RunStep, Known { system, observed }: Known<'_>) -> Self {
+    pub(super) fn of(
+        step: &RunStep,
+        ObservedSystem { system, observed }: ObservedSystem<'_>,
+    ) -> Self {
         // Creating indexes is a handful of operations: its windows are empty.
         let is_index = step.info.kind == StepKind::Index;
         let figure = estimate::figure(step, system);
         let totals = Totals::of(&system.slices);
         let beside = Beside { figure, totals, response: observed.response.as_ref() };
-        let insert =
-            insert::is_step(step).then(|| Box::new(insert::measured::of(step, system, beside)));
+        let insert = insert::is_step(step)
+            .then(|| Box::new(insert::measured::measure(step, system, beside)));
         Self {
             figure,
             slices: system.slices.iter().map(Slice::figure).collect(),
             totals,
-            per_operation: per_operation::of(&system.slices),
+            per_operation: per_operation::sum(&system.slices),
             response: observed.response.clone(),
             lateness: lateness(&system.slices),
             windows: observed.windows.filter(|_| !is_index),

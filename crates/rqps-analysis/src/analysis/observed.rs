@@ -37,7 +37,7 @@ pub(super) struct OfSlice {
 
 /// A system's step as it is stored, and what its slices tell.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Known<'a> {
+pub(super) struct ObservedSystem<'a> {
     pub(super) system: &'a SystemStep,
     pub(super) observed: &'a OfSystem,
 }

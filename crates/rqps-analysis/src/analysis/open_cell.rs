@@ -121,6 +121,7 @@ impl OpenAgainst<'_> {
             server_rss_ratio: self.server_rss_ratio,
             split: explanation.split,
             cause: explanation.cause,
+            evidence: explanation.evidence,
         }
     }
 }

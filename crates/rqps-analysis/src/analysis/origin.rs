@@ -50,7 +50,7 @@ impl Rule<'_> {
         book: &mut Book,
     ) -> Option<CellWarning> {
         let joined = self.joined.filter(|joined| !joined.is_one_run(self.base, idx))?;
-        let differences = joined.unlike(step, SystemPair { base: self.base, candidate: idx });
+        let differences = joined.differences(step, SystemPair { base: self.base, candidate: idx });
         Some(book.warn(match differences.is_empty() {
             true => WarningKind::OtherRun,
             false => WarningKind::UnlikeRun { differences },

@@ -1,8 +1,6 @@
 //! Systems that were meant to read from storage and read from the page cache instead.
 
-use rqps_model::{
-    DIRECT_IO, DIRECT_IO_REFUSED, Engine, Family, RunSystem, SystemSource, WarningKind,
-};
+use rqps_model::{DIRECT_IO, DIRECT_IO_REFUSED, Engine, RunSystem, SystemSource, WarningKind};
 
 use super::of_systems::systems_with;
 
@@ -30,9 +28,11 @@ fn reads_through_page_cache(system: &RunSystem) -> bool {
     if system.process.get(DIRECT_IO).is_some_and(|text| text == DIRECT_IO_REFUSED) {
         return true;
     }
-    match (system.spec.dbms.family(), system.spec.engine) {
-        (Family::Postgres, _) => !setting("debug_io_direct").is_some_and(|v| v.contains("data")),
-        (_, Engine::Rocksdb) => setting("rocksdb_use_direct_reads").is_some_and(|v| v != "on"),
-        _ => setting("innodb_flush_method").is_some_and(|v| !v.starts_with("o_direct")),
+    match system.spec.engine {
+        Engine::Heap => !setting("debug_io_direct").is_some_and(|v| v.contains("data")),
+        Engine::Rocksdb => setting("rocksdb_use_direct_reads").is_some_and(|v| v != "on"),
+        Engine::Innodb => {
+            setting("innodb_flush_method").is_some_and(|v| !v.starts_with("o_direct"))
+        }
     }
 }

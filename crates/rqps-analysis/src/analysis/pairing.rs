@@ -1,7 +1,7 @@
 //! How the blocks of two systems make a ratio: in pairs or as two samples, of their rates or of totals.
 
 use rqps_model::{StepInfo, StepKind};
-use rqps_stats::totals::{self, Part};
+use rqps_stats::totals::{self, BlockTotals};
 use rqps_stats::{Tested, paired_test, ratio_test};
 
 /// How a step's blocks of base and candidate go together.
@@ -23,7 +23,7 @@ impl Pairing {
 
     /// Candidate / base of the blocks of one start of the servers; in turns those with a partner, in the
     /// same order.
-    pub(crate) fn ratio(self, base: &[Part], candidate: &[Part]) -> Option<Tested> {
+    pub(crate) fn ratio(self, base: &[BlockTotals], candidate: &[BlockTotals]) -> Option<Tested> {
         match (self.is_interleaved, self.of_totals) {
             (true, true) => totals::paired_test(base, candidate),
             (true, false) => paired_test(&ratios(base), &ratios(candidate)),
@@ -34,15 +34,15 @@ impl Pairing {
 }
 
 /// Each part's own ratio.
-pub(crate) fn ratios(parts: &[Part]) -> Vec<f64> {
-    parts.iter().map(Part::ratio).collect()
+pub(crate) fn ratios(parts: &[BlockTotals]) -> Vec<f64> {
+    parts.iter().map(BlockTotals::ratio).collect()
 }
 
 /// Operations per second: what an imported file states, else what was counted; 0 when no time passed.
-pub(crate) fn rate(stated: Option<f64>, n_operations: u64, duration_ns: u64) -> Part {
+pub(crate) fn rate(stated: Option<f64>, n_operations: u64, duration_ns: u64) -> BlockTotals {
     match (stated, duration_ns) {
-        (Some(figure), _) => Part { amount: figure, per: 1.0 },
-        (None, 0) => Part { amount: 0.0, per: 1.0 },
-        (None, ns) => Part { amount: n_operations as f64 * 1e9, per: ns as f64 },
+        (Some(figure), _) => BlockTotals { amount: figure, per: 1.0 },
+        (None, 0) => BlockTotals { amount: 0.0, per: 1.0 },
+        (None, ns) => BlockTotals { amount: n_operations as f64 * 1e9, per: ns as f64 },
     }
 }

@@ -7,7 +7,7 @@ use rqps_model::{Metric, PerOperation, Slice, metric};
 /// What a slice used in all is its metric for a single operation.
 ///
 /// An imported file's metrics are taken as they stand there.
-pub(super) fn of(slices: &[Slice]) -> PerOperation {
+pub(super) fn sum(slices: &[Slice]) -> PerOperation {
     if let [Slice { stated: Some(stated), .. }] = slices {
         let values = stated.metrics.iter().map(|&(metric, value)| (metric, Some(value)));
         return PerOperation { values: values.collect() };

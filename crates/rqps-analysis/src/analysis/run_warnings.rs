@@ -1,11 +1,12 @@
 //! Warnings of a whole run: what must be known before any figure is read, how far figures can be trusted, and what
 //! has none.
 
-use rqps_model::warning::{FailedCheck, MetricsPart, Severity, Share};
+use rqps_model::warning::{FailedCheck, MetricsPart, Share};
 use rqps_model::{
     RunStatus, RunSystem, Schedule, StepKind, StepOutcome, SystemSource, WarningKind,
 };
 
+use super::data;
 use super::missing::lacks;
 use super::of_systems::{of_systems, systems_with};
 use super::{Analysis, Cell, CellState, StepAnalysis};
@@ -15,13 +16,13 @@ use rqps_text::words::one_line;
 
 /// What must be known before any figure is read. What is severe comes first.
 pub(super) fn before_reading(analysis: &Analysis<'_>) -> Vec<WarningKind> {
-    let mut findings = findings(&analysis.run.systems, &analysis.differences.audit);
-    findings.extend(super::data::findings(analysis));
-    let (severe, others): (Vec<_>, Vec<_>) =
-        findings.into_iter().partition(|finding| finding.severity == Severity::Severe);
-    let mut out: Vec<WarningKind> = severe.into_iter().map(difference).collect();
+    let findings = findings(&analysis.run.systems, &analysis.differences.audit);
+    let mut found: Vec<WarningKind> = findings.into_iter().map(difference).collect();
+    found.extend(data::rows(analysis));
+    found.extend(data::bytes(analysis).map(difference));
+    let (mut out, others): (Vec<_>, Vec<_>) = found.into_iter().partition(WarningKind::is_severe);
     out.extend(analysis.joined.map_or_else(Vec::new, |joined| joined.warnings(analysis.base)));
-    out.extend(others.into_iter().map(difference));
+    out.extend(others);
     out.extend(super::page_cache::warning(&analysis.run.systems));
     out.extend(super::wall::not_confined(analysis));
     out.extend(slowed_down(analysis));

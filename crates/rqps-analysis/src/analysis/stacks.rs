@@ -5,16 +5,12 @@ use std::collections::BTreeMap;
 
 use rqps_model::Verdict;
 use rqps_stacks::function::{Change, FunctionChange, FunctionTime, changes, times};
-use rqps_stacks::profile::{RUNNING, SERVING};
-use rqps_stacks::time::signed_us;
-use rqps_stacks::{Sampled, StackProfile};
+use rqps_stacks::profile::SERVING;
+use rqps_stacks::{Sampled, StackProfile, ThreadPlace};
 
-use super::estimate::Pair;
-use super::explain::{Around, Subject};
-use super::origin::Rule;
+use super::evidence::OffCpu;
 use super::system_pair::SystemPair;
 use super::{Analysis, StepAnalysis};
-use rqps_text::words::clip;
 
 /// The stack profiles of one step.
 #[derive(Debug, Clone)]
@@ -51,15 +47,12 @@ pub struct Wait {
     /// The kind of thread.
     pub kind: String,
     /// The state, and where in the kernel.
-    pub place: String,
+    pub place: ThreadPlace,
     /// Per system, time of threads per operation, µs; `None` where they were not looked at.
     pub us: Vec<Option<f64>>,
     /// Per system, threads that were there, on average.
     pub threads: Vec<Option<f64>>,
 }
-
-/// Columns that a sentence gives to a place.
-const PLACE_COLUMNS: usize = 60;
 
 /// How many standard errors of looking a thread's time in a place must have grown to be told: there are
 /// dozens of places.
@@ -74,12 +67,9 @@ impl<'a> Analysis<'a> {
         self.stacks = (0..self.steps.len())
             .filter_map(|step_at| step_stacks(&self, step_at, profiles))
             .collect();
-        if !self.stacks.is_empty() {
-            let around = Around::of(self.run, Rule { base: self.base, joined: self.joined });
-            for found in &self.stacks {
-                if let Some(step) = self.steps.get_mut(found.step_at) {
-                    explain_with_waits(&around, step, found);
-                }
+        for found in &self.stacks {
+            if let Some(step) = self.steps.get_mut(found.step_at) {
+                add_waits(step, found, self.base);
             }
         }
         self
@@ -94,30 +84,22 @@ impl<'a> Analysis<'a> {
     }
 }
 
-/// Names the causes of a step's verdicts again, now that it is known where threads waited.
-fn explain_with_waits(around: &Around<'_>, of: &mut StepAnalysis<'_>, stacks: &StepStacks<'_>) {
-    let StepAnalysis { step, cells, plans, observed, .. } = of;
-    let base = around.rule.base;
-    for (system_idx, cell) in cells.iter_mut().enumerate() {
-        let (Some(rqps), Some(verdict)) = (cell.rqps(), cell.verdict()) else { continue };
+/// Puts beside the causes of a step's verdicts where threads waited.
+fn add_waits(step: &mut StepAnalysis<'_>, stacks: &StepStacks<'_>, base: usize) {
+    for (system_idx, cell) in step.cells.iter_mut().enumerate() {
+        let Some(verdict) = cell.verdict() else { continue };
         let Some(against) = &mut cell.against else { continue };
-        let systems = SystemPair { base, candidate: system_idx };
-        let how = around.rule.measured(around.run, system_idx);
-        let Some(pair) = Pair::of(step, observed, systems, how) else { continue };
-        let is_gain = verdict == Verdict::Faster;
-        let off_cpu =
-            stacks.waited(if is_gain { (system_idx, base) } else { (base, system_idx) }, is_gain);
-        let verdict = Some(verdict);
-        let subject = Subject { step, plans, system_idx, pair: &pair, rqps, verdict };
-        against.cause = around.explain(subject, off_cpu).cause;
+        let pair = SystemPair { base, candidate: system_idx };
+        against.evidence.off_cpu = stacks.waited(pair, verdict == Verdict::Faster);
     }
 }
 
 impl StepStacks<'_> {
-    /// Where threads that serve clients of the one system were off the CPU longer than the other's, the place
-    /// with most of it and beyond the error of looking: `threads +21 µs asleep: futex, futex_wait in extra
-    /// slices`. `is_gain` tells it as what the first has less.
-    fn waited(&self, (less, more): (usize, usize), is_gain: bool) -> Option<String> {
+    /// Where threads that serve clients of the candidate were off the CPU longer than the base's, the place with
+    /// most of it and beyond the error of looking; for a gain, where the base's were.
+    fn waited(&self, pair: SystemPair, is_gain: bool) -> Option<OffCpu> {
+        let SystemPair { base, candidate } = pair;
+        let (less, more) = if is_gain { (candidate, base) } else { (base, candidate) };
         let one_us = |at: usize| Some(self.profiles.get(at)?.as_ref()?.waits()?.us_per_sample);
         let (of_less, of_more) = (one_us(less)?, one_us(more)?);
         let us = |wait: &Wait, at: usize| wait.us.get(at).copied().flatten().unwrap_or(0.0);
@@ -128,12 +110,11 @@ impl StepStacks<'_> {
                 + (after / of_more + 1.0) * of_more * of_more;
             (after - before > SURELY * variance.sqrt()).then_some(after - before)
         };
-        let is_off = |wait: &&Wait| wait.kind == SERVING && !wait.place.starts_with(RUNNING);
+        let is_off = |wait: &&Wait| wait.kind == SERVING && wait.place.is_off_cpu();
         let all = self.waits.iter().filter(is_off).filter_map(|wait| Some((wait, grown(wait)?)));
         let (wait, more_us) = all.max_by(|a, b| a.1.total_cmp(&b.1))?;
-        let place = clip(&wait.place, PLACE_COLUMNS);
-        let change_us = signed_us(if is_gain { -more_us } else { more_us });
-        Some(format!("threads {change_us} µs {place} in extra slices"))
+        let change_us = if is_gain { -more_us } else { more_us };
+        Some(OffCpu { place: wait.place.clone(), change_us })
     }
 }
 
@@ -185,7 +166,7 @@ fn pair(system_idx: usize, base: &Sampled<'_>, candidate: &Sampled<'_>) -> PairS
 
 /// Places by kind of thread and by how long threads were there, the longest of any system first.
 fn waits(profiles: &[Option<&StackProfile>]) -> Vec<Wait> {
-    let mut places: BTreeMap<(String, String), Vec<u64>> = BTreeMap::new();
+    let mut places: BTreeMap<(String, ThreadPlace), Vec<u64>> = BTreeMap::new();
     for (idx, profile) in profiles.iter().enumerate() {
         let Some(profile) = profile else { continue };
         for (frames, n) in profile.waits.iter() {
@@ -216,33 +197,9 @@ fn waits(profiles: &[Option<&StackProfile>]) -> Vec<Wait> {
     waits
 }
 
-/// Kind and place of frames as the sampler writes them: kind, state, system call, functions from the
-/// outermost on. Of the functions, the first and the last say most.
-fn place<'f>(frames: impl Iterator<Item = &'f str>) -> (String, String) {
+/// Kind and place of frames as the sampler writes them.
+fn place<'f>(frames: impl Iterator<Item = &'f str>) -> (String, ThreadPlace) {
     let frames: Vec<&str> = frames.collect();
     let (kind, rest) = frames.split_first().map_or(("", &[][..]), |(kind, rest)| (*kind, rest));
-    let place = match rest {
-        [] => String::new(),
-        [state] => (*state).to_owned(),
-        [state, call] => format!("{state}: {call}"),
-        [state, call, one] => format!("{state}: {call}, {one}"),
-        [state, call, first, .., last] => format!("{state}: {call}, {first} … {last}"),
-    };
-    (kind.to_owned(), place)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_place_is_its_first_and_its_last_function() {
-        let of = |text: &str| place(text.split(';')).1;
-        assert_eq!(of("threads;on a CPU"), "on a CPU");
-        assert_eq!(of("threads;asleep;futex;futex_wait"), "asleep: futex, futex_wait");
-        assert_eq!(
-            of("threads;asleep;fsync;do_fsync;ext4_sync;jbd2_wait"),
-            "asleep: fsync, do_fsync … jbd2_wait"
-        );
-    }
+    (kind.to_owned(), ThreadPlace::of(rest))
 }

@@ -3,7 +3,7 @@
 use rqps_model::Estimate;
 use rqps_stats::change_point::{self, Value};
 
-use super::{Method, OtherSurroundings, Point, Series};
+use super::{Method, Point, Series, Surrounding};
 
 /// Significance of a change: of series without one, so many have one found.
 pub const SIGNIFICANCE: f64 = 0.01;
@@ -24,7 +24,7 @@ pub struct Change {
     /// p-value, the search for its place included.
     pub p: f64,
     /// What differs between the points beside it and may be the cause as well.
-    pub unlike: Vec<OtherSurroundings>,
+    pub unlike: Vec<Surrounding>,
 }
 
 /// Finds the changes of a series.
@@ -79,13 +79,13 @@ fn value(series: &Series, point: &Point, floor: f64) -> Value {
 }
 
 /// How the conditions of the two points differ between which a change is. The base is 1 under any.
-fn unlike(points: &[Point], at: usize) -> Vec<OtherSurroundings> {
+fn unlike(points: &[Point], at: usize) -> Vec<Surrounding> {
     let before = at.checked_sub(1).and_then(|before| points.get(before));
     let Some((before, first)) = before.zip(points.get(at)) else { return Vec::new() };
     if before.is_base || first.is_base {
         return Vec::new();
     }
-    before.surroundings.then(&first.surroundings)
+    before.surroundings.differences(&first.surroundings)
 }
 
 /// Levels between changes: from, to (excluded) and geometric mean.

@@ -70,7 +70,7 @@ pub(super) fn leave_out_runs(runs: &mut Vec<Run>, left_out: &mut Vec<LeftOut>) {
     runs.retain(|run| {
         let Some(other) = whole.next().flatten() else { return true };
         let because = Because::Copied { run_id: other };
-        left_out.push(LeftOut { run_id: run.id.clone(), what: String::new(), because });
+        left_out.push(LeftOut { run_id: run.id.clone(), what: Vec::new(), because });
         false
     });
 }

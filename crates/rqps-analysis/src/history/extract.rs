@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rqps_model::run::SystemStep;
-use rqps_model::{Estimate, Figure, Run, RunStep, StepKind, StepOutcome};
+use rqps_model::{Estimate, Figure, Placement, Run, RunStep, StepKind, StepOutcome};
 use rqps_stats::change_point::Uncertainty;
 
 use super::member::{Member, version_of};
@@ -12,7 +12,7 @@ use super::{Because, Choice, OtherCondition, Point, PointWarning, Surroundings, 
 use crate::analysis::SystemPair;
 use crate::analysis::{Analysis, Cell, StepAnalysis};
 use crate::gate::{NoRatio, Unfit};
-use crate::join::{Work, work, work_of};
+use crate::join::{self, Work, work, work_of};
 use rqps_text::words::one_line;
 
 /// Whether a step is one that series are made of: chosen, and neither load nor warm-up.
@@ -41,8 +41,8 @@ pub(super) struct Extract {
 /// What a step was measured under.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Conditions {
-    placement: String,
-    work: BTreeMap<String, String>,
+    placement: Placement,
+    work: join::Values,
 }
 
 impl Conditions {
@@ -50,18 +50,15 @@ impl Conditions {
     pub(super) fn differences(&self, other: &Self) -> Vec<OtherCondition> {
         let mut out = Vec::new();
         if self.placement != other.placement {
-            out.push(OtherCondition {
-                name: "placement".to_owned(),
-                own: Some(other.placement.clone()),
-                latest: Some(self.placement.clone()),
-            });
+            let (own, latest) = (other.placement, self.placement);
+            out.push(OtherCondition::Placement { own, latest });
         }
-        let names: BTreeSet<&String> = self.work.keys().chain(other.work.keys()).collect();
-        for name in names {
-            let (latest, own) = (self.work.get(name), other.work.get(name));
+        let all: BTreeSet<&Vec<String>> = self.work.keys().chain(other.work.keys()).collect();
+        for keys in all {
+            let (latest, own) = (self.work.get(keys), other.work.get(keys));
             if latest != own {
                 let (own, latest) = (own.cloned(), latest.cloned());
-                out.push(OtherCondition { name: name.clone(), own, latest });
+                out.push(OtherCondition::Work { keys: keys.clone(), own, latest });
             }
         }
         out
@@ -117,7 +114,7 @@ impl Extracts {
     pub(super) fn conditions(&self, run_idx: usize, wanted: &StepKey) -> Conditions {
         let step = self.runs[run_idx].steps.iter().find(|step| key(step) == *wanted);
         Conditions {
-            placement: step.map_or_else(String::new, |step| step.placement.to_string()),
+            placement: step.map(|step| step.placement).unwrap_or_default(),
             work: work_of(&self.work[run_idx], &wanted.name).cloned().unwrap_or_default(),
         }
     }

@@ -1,14 +1,17 @@
 //! What is not in the series of a history, and why.
 
+use rqps_model::Placement;
+
 use crate::gate::{NoRatio, Unfit};
+use crate::join::Machine;
 
 /// A run or a part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
     /// The run.
     pub run_id: String,
-    /// Which part of it; empty for all of it.
-    pub what: String,
+    /// Which parts of it, steps or systems; empty for all of it.
+    pub what: Vec<String>,
     /// Why.
     pub because: Because,
 }
@@ -21,9 +24,9 @@ pub enum Because {
     /// The run is of another host than the latest.
     OtherHost {
         /// Its host.
-        own: String,
+        own: Machine,
         /// That of the latest run.
-        latest: String,
+        latest: Machine,
     },
     /// Another run has all its figures.
     Copied {
@@ -53,34 +56,38 @@ pub enum Because {
 
 /// A condition that is not that of the latest point.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OtherCondition {
-    /// Its name: `placement`, `suite rows`.
-    pub name: String,
-    /// Its value; absent where the plan does not say.
-    pub own: Option<String>,
-    /// That of the latest point.
-    pub latest: Option<String>,
+pub enum OtherCondition {
+    /// The placement of the threads.
+    Placement {
+        /// Its own.
+        own: Placement,
+        /// That of the latest point.
+        latest: Placement,
+    },
+    /// A value of the suite.
+    Work {
+        /// Its keys in the plan, from the outermost on.
+        keys: Vec<String>,
+        /// Its value; absent where the plan does not say.
+        own: Option<String>,
+        /// That of the latest point.
+        latest: Option<String>,
+    },
 }
 
 /// One entry per run and reason, with the steps that it is about.
 pub(super) fn merge(left_out: &mut Vec<LeftOut>) {
-    let mut merged: Vec<(LeftOut, Vec<String>)> = Vec::new();
+    let mut merged: Vec<LeftOut> = Vec::new();
     for one in left_out.drain(..) {
-        let known = merged
-            .iter_mut()
-            .find(|(known, _)| known.run_id == one.run_id && known.because == one.because);
-        match known {
-            Some((_, whats)) if whats.contains(&one.what) => {}
-            Some((_, whats)) => whats.push(one.what),
-            None => {
-                let whats = vec![one.what.clone()];
-                merged.push((one, whats));
+        let is_like = |m: &&mut LeftOut| m.run_id == one.run_id && m.because == one.because;
+        match merged.iter_mut().find(is_like) {
+            Some(known) => {
+                let is_new = |what: &String| !known.what.contains(what);
+                let new: Vec<String> = one.what.into_iter().filter(is_new).collect();
+                known.what.extend(new);
             }
+            None => merged.push(one),
         }
     }
-    let said = merged.into_iter().map(|(one, whats)| {
-        let what = rqps_text::words::list_in_short(&whats);
-        LeftOut { what, ..one }
-    });
-    left_out.extend(said);
+    *left_out = merged;
 }

@@ -2,16 +2,16 @@
 
 use rqps_model::{Run, RunSystem, SystemSource, SystemSpec};
 
+use super::line_name::{BaseName, LineName, SystemKind};
 use super::member::{Member, version_of};
 use super::{Because, Choice, LeftOut, Order};
-use rqps_text::number::{bytes, exact_percent};
-use rqps_text::words::one_line;
 
 /// The systems of one series, in order of time.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
-    /// For people: `MySQL, innodb, small`, or the label.
-    pub(super) name: String,
+    pub(super) name: LineName,
+    /// Whether an earlier line has the same name: they differ in what it does not say.
+    pub(super) is_namesake: bool,
     pub(super) members: Vec<Member>,
     /// What they are relative to; absent where their runs have no system in common.
     pub(super) base: Option<Base>,
@@ -20,8 +20,7 @@ pub(super) struct Line {
 /// A system that all runs of a line have.
 #[derive(Debug, Clone)]
 pub(super) struct Base {
-    /// For people: `MySQL 5.6.14, innodb, small`.
-    pub(super) name: String,
+    pub(super) name: BaseName,
     /// Run and system, one per run.
     places: Vec<Member>,
 }
@@ -35,7 +34,7 @@ impl Line {
 }
 
 /// The lines of all runs (which are in order of time), and the order of their points.
-pub(super) fn of(
+pub(super) fn collect(
     runs: &[Run],
     choice: Choice<'_>,
     left_out: &mut Vec<LeftOut>,
@@ -48,34 +47,42 @@ pub(super) fn of(
         .filter(|m| (choice.system)(system(runs, *m)))
         .collect();
     let order = choice.order.unwrap_or_else(|| order(runs, &members));
-    let mut lines: Vec<(String, Line)> = Vec::new();
+    let mut lines: Vec<Line> = Vec::new();
     for member in members {
         let own = system(runs, member);
         if order == Order::Version && version_of(own).is_none() {
             left_out.push(LeftOut {
                 run_id: runs[member.run_idx].id.clone(),
-                what: one_line(own.spec.label.as_str()),
+                what: vec![own.spec.label.0.clone()],
                 because: Because::NoVersion,
             });
             continue;
         }
-        let (key, name) = match order {
-            Order::Version => (kind(&own.spec), kind_name(&own.spec)),
-            Order::Time => labelled(&own.spec),
+        let name = match order {
+            Order::Version => LineName::Kind(Box::new(SystemKind::of(&own.spec))),
+            Order::Time => LineName::of_label(&own.spec),
         };
-        match lines.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, line)) => line.members.push(member),
-            None => lines.push((key, Line { name, members: vec![member], base: None })),
+        let is_like = |line: &&mut Line| match order {
+            Order::Version => are_of_one_kind(&system(runs, line.members[0]).spec, &own.spec),
+            Order::Time => line.name == name,
+        };
+        match lines.iter_mut().find(is_like) {
+            Some(line) => line.members.push(member),
+            None => {
+                lines.push(Line { name, is_namesake: false, members: vec![member], base: None });
+            }
         }
     }
-    let mut lines: Vec<Line> = lines.into_iter().map(|(_, line)| line).collect();
     if order == Order::Time {
         lines.retain(|line| !is_only_base(runs, line));
     }
     for line in &mut lines {
         line.base = common_base(runs, line, order);
     }
-    tell_apart(&mut lines);
+    for at in 1..lines.len() {
+        let (earlier, rest) = lines.split_at_mut(at);
+        rest[0].is_namesake = earlier.iter().any(|line| line.name == rest[0].name);
+    }
     (order, lines)
 }
 
@@ -87,78 +94,35 @@ fn system(runs: &[Run], member: Member) -> &RunSystem {
 fn order(runs: &[Run], members: &[Member]) -> Order {
     let of = |m: &Member| {
         let system = system(runs, *m);
-        Some((kind(&system.spec), version_of(system)?))
+        Some((&system.spec, version_of(system)?))
     };
     let known: Vec<_> = members.iter().filter_map(of).collect();
-    let several = known.iter().any(|(kind, version)| {
-        known.iter().any(|(other_kind, other)| other_kind == kind && other != version)
+    let several = known.iter().any(|(spec, version)| {
+        known
+            .iter()
+            .any(|(other_spec, other)| other != version && are_of_one_kind(other_spec, spec))
     });
     if several { Order::Version } else { Order::Time }
 }
 
-/// What systems of several versions have in common: all that a plan says but version and build.
-fn kind(spec: &SystemSpec) -> String {
-    let SystemSpec { label: _, dbms, source: _, engine, config, options, transport, variant } =
-        spec;
-    format!("{dbms:?} {engine:?} {config:?} {options:?} {transport:?} {variant:?}")
+/// Whether all that a plan says of two systems is the same, but label, version and build.
+fn are_of_one_kind(a: &SystemSpec, b: &SystemSpec) -> bool {
+    let SystemSpec { label: _, dbms, source: _, engine, config, options, transport, variant } = a;
+    (*dbms, *engine, config, options) == (b.dbms, b.engine, &b.config, &b.options)
+        && (transport, variant) == (&b.transport, &b.variant)
 }
 
-/// One system over runs: its kind, what the server says it is and where it comes from.
-fn identity(system: &RunSystem) -> String {
-    let RunSystem { spec, version_text, origin, build, .. } = system;
+/// Whether two are one system over runs: of its kind, as the server says what it is and where it comes from.
+fn are_one_system(a: &RunSystem, b: &RunSystem) -> bool {
     // Of what was imported it is the files that were read. A directory of one's own has one origin for all that
     // is ever built in it.
-    let origin = if spec.source == SystemSource::Imported { "" } else { origin.as_str() };
-    let program = build.get("program_sha256");
-    format!("{} {version_text:?} {:?} {origin} {program:?}", kind(spec), spec.source)
-}
-
-/// `MySQL, innodb, small, innodb_flush_method=fsync, jemalloc`.
-fn kind_name(spec: &SystemSpec) -> String {
-    let variant = &spec.variant;
-    let mut words = vec![spec.dbms.name().to_owned()];
-    // The engine of imported systems is not known.
-    words.extend((spec.source != SystemSource::Imported).then(|| spec.engine.to_string()));
-    words.push(spec.config.clone());
-    words.extend(spec.options.iter().map(|(name, value)| format!("{name}={value}")));
-    if variant.malloc != rqps_model::Malloc::default() {
-        words.push(variant.malloc.to_string());
-    }
-    if variant.durability != rqps_model::Durability::default() {
-        words.push(format!("durability {}", variant.durability));
-    }
-    if variant.compression != rqps_model::Compression::default() {
-        words.push(format!("compression {}", variant.compression));
-    }
-    let limits = &variant.limits;
-    words.extend(limits.cpus.as_ref().map(|cpus| format!("CPUs {cpus}")));
-    words.extend(limits.memory_bytes.map(|n| format!("memory {}", bytes(n))));
-    words.extend(injected_slowdown(spec));
-    one_line(&words.join(", "))
-}
-
-/// A system over time: key and name, its label. One that is slowed down on purpose is another system.
-fn labelled(spec: &SystemSpec) -> (String, String) {
-    let words: Vec<String> =
-        std::iter::once(spec.label.0.clone()).chain(injected_slowdown(spec)).collect();
-    let name = words.join(", ");
-    (name.clone(), one_line(&name))
-}
-
-fn injected_slowdown(spec: &SystemSpec) -> Option<String> {
-    let share = f64::from(spec.variant.injected_slowdown_bp) / 1e4;
-    (share > 0.0).then(|| format!("injected slowdown {}", exact_percent(share)))
-}
-
-/// Lines that differ in what their names do not say get a number.
-fn tell_apart(lines: &mut [Line]) {
-    for at in 1..lines.len() {
-        let n = lines[..at].iter().filter(|line| line.name == lines[at].name).count();
-        if n > 0 {
-            let name = format!("{} ({})", lines[at].name, n + 1);
-            lines[at].name = name;
-        }
-    }
+    let is_of_one_origin = a.spec.source == SystemSource::Imported || a.origin == b.origin;
+    let program = "program_sha256";
+    are_of_one_kind(&a.spec, &b.spec)
+        && a.spec.source == b.spec.source
+        && a.version_text == b.version_text
+        && is_of_one_origin
+        && a.build.get(program) == b.build.get(program)
 }
 
 /// Whether all its systems are what others of their runs are compared with: by time that is no series.
@@ -175,19 +139,18 @@ fn common_base(runs: &[Run], line: &Line, order: Order) -> Option<Base> {
     let mut run_idxs: Vec<usize> = line.members.iter().map(|m| m.run_idx).collect();
     run_idxs.dedup();
     let mut best: Option<(usize, Base)> = None;
-    let mut seen: Vec<String> = Vec::new();
+    let mut seen: Vec<&RunSystem> = Vec::new();
     for &at in run_idxs.iter().rev() {
         let Some(candidate) = runs[at].systems.get(runs[at].base) else { continue };
-        let wanted = identity(candidate);
-        if seen.contains(&wanted) {
+        if seen.iter().any(|known| are_one_system(known, candidate)) {
             continue;
         }
-        seen.push(wanted.clone());
+        seen.push(candidate);
         let places: Option<Vec<Member>> = run_idxs
             .iter()
             .map(|&run_idx| {
                 let mut systems = runs[run_idx].systems.iter();
-                let system_idx = systems.position(|s| identity(s) == wanted)?;
+                let system_idx = systems.position(|s| are_one_system(s, candidate))?;
                 Some(Member { run_idx, system_idx })
             })
             .collect();
@@ -199,10 +162,9 @@ fn common_base(runs: &[Run], line: &Line, order: Order) -> Option<Base> {
         };
         let n_bases = places.iter().filter(|p| runs[p.run_idx].base == p.system_idx).count();
         if is_fit && best.as_ref().is_none_or(|(n, _)| n_bases > *n) {
-            let version = version_of(candidate).map_or(String::new(), |v| format!(" {v}"));
-            let kind = kind_name(&candidate.spec);
-            let (dbms, rest) = kind.split_once(", ").unwrap_or((&kind, ""));
-            best = Some((n_bases, Base { name: format!("{dbms}{version}, {rest}"), places }));
+            let name =
+                BaseName { version: version_of(candidate), kind: SystemKind::of(&candidate.spec) };
+            best = Some((n_bases, Base { name, places }));
         }
     }
     best.map(|(_, base)| base)

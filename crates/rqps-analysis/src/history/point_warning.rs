@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::Surrounding;
+
 /// A warning of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PointWarning {
@@ -12,7 +14,7 @@ pub enum PointWarning {
     /// Base and system were measured one after the other.
     Sequential,
     /// A condition is not that of the latest point.
-    OtherCondition(&'static str),
+    OtherCondition(Surrounding),
 }
 
 impl fmt::Display for PointWarning {
@@ -21,7 +23,7 @@ impl fmt::Display for PointWarning {
             Self::Own(kind) => f.write_str(kind),
             Self::OnBase(kind) => write!(f, "{kind}-on-base"),
             Self::Sequential => f.write_str("sequential"),
-            Self::OtherCondition(name) => write!(f, "other-{name}"),
+            Self::OtherCondition(what) => write!(f, "other-{}", what.key()),
         }
     }
 }

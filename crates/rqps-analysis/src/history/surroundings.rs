@@ -3,100 +3,113 @@
 //!
 //! Where neighbouring points differ in these, a change between them may be theirs and says so.
 
-use rqps_model::{Run, Schedule};
+use rqps_model::{Host, Run, Schedule};
 
-use super::point_warning::PointWarning;
-use crate::join::host_name;
-use rqps_text::number::{bytes, count, kb};
+use crate::join::Machine;
+use crate::memory_size::MemorySize;
 
-/// What differs between two points.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OtherSurroundings {
-    /// Its name: `kernel`.
-    pub name: &'static str,
-    /// Its value at the first.
-    pub before: String,
-    /// Its value at the second.
-    pub after: String,
+/// One thing that points can be measured under.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Surrounding {
+    /// Release of the kernel.
+    Kernel,
+    /// The distribution.
+    Distribution,
+    /// The order of the slices, and on how many starts of the servers.
+    Schedule,
+    /// The host's memory.
+    Memory,
+    /// File system and kind of device.
+    Storage,
+    /// How far the kernel reads ahead.
+    ReadAhead,
+    /// The machine.
+    Host,
 }
 
-/// What a run was made under, by name, in the order of reports.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+impl Surrounding {
+    /// In the order of reports.
+    const ALL: [Self; 7] = [
+        Self::Kernel,
+        Self::Distribution,
+        Self::Schedule,
+        Self::Memory,
+        Self::Storage,
+        Self::ReadAhead,
+        Self::Host,
+    ];
+
+    /// Its name: `kernel`.
+    #[must_use]
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel",
+            Self::Distribution => "distribution",
+            Self::Schedule => "schedule",
+            Self::Memory => "memory",
+            Self::Storage => "storage",
+            Self::ReadAhead => "read-ahead",
+            Self::Host => "host",
+        }
+    }
+}
+
+/// What a run was made under.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Surroundings {
-    /// The order of its slices, and on how many starts of the servers.
-    pub schedule: String,
-    /// Release of the kernel.
-    pub kernel: String,
-    distribution: String,
-    memory_bytes: u64,
-    memory: String,
-    storage: String,
-    read_ahead: String,
-    host: String,
+    /// Its schedule; absent where an imported file does not tell it.
+    pub schedule: Option<SliceOrder>,
+    /// Its host.
+    pub host: Host,
+}
+
+/// The order of a run's slices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SliceOrder {
+    /// Length of the slices of interleaved systems, milliseconds; absent for one system after the other.
+    pub slice_ms: Option<u32>,
+    /// Starts of the servers, one at least.
+    pub n_starts: u32,
 }
 
 impl Surroundings {
     /// Those of a run.
     pub(super) fn of(run: &Run) -> Self {
-        let host = &run.host;
-        let order = match run.schedule {
-            Schedule::Sequential { .. } => "one system after the other".to_owned(),
-            Schedule::Interleaved { slice_ms, .. } => format!("slices of {slice_ms} ms"),
+        let slice_ms = match run.schedule {
+            Schedule::Sequential { .. } => None,
+            Schedule::Interleaved { slice_ms, .. } => Some(slice_ms),
         };
-        let starts = usize::try_from(run.n_starts()).unwrap_or(usize::MAX);
-        let starts =
-            if starts > 1 { format!(", {}", count(starts, "start")) } else { String::new() };
-        Self {
-            // An imported file does not tell it.
-            schedule: if run.imported.is_some() { String::new() } else { order + &starts },
-            kernel: host.kernel.clone(),
-            distribution: host.os.clone(),
-            memory_bytes: host.memory_bytes,
-            memory: if host.memory_bytes > 0 { bytes(host.memory_bytes) } else { String::new() },
-            storage: host.storage_kind(),
-            read_ahead: host.read_ahead_kb.map(kb).unwrap_or_default(),
-            host: host_name(host),
+        let order = SliceOrder { slice_ms, n_starts: run.n_starts().max(1) };
+        Self { schedule: run.imported.is_none().then_some(order), host: run.host.clone() }
+    }
+
+    /// Whether something is known of both and differs.
+    fn differs(&self, other: &Self, what: Surrounding) -> bool {
+        let (own, other_host) = (&self.host, &other.host);
+        let text = |a: &str, b: &str| a != b && !a.is_empty() && !b.is_empty();
+        match what {
+            Surrounding::Kernel => text(&own.kernel, &other_host.kernel),
+            Surrounding::Distribution => text(&own.os, &other_host.os),
+            Surrounding::Schedule => self.schedule.zip(other.schedule).is_some_and(|(a, b)| a != b),
+            Surrounding::Memory => is_other_memory(own.memory_bytes, other_host.memory_bytes),
+            Surrounding::Storage => text(&own.storage_kind(), &other_host.storage_kind()),
+            Surrounding::ReadAhead => {
+                own.read_ahead_kb.zip(other_host.read_ahead_kb).is_some_and(|(a, b)| a != b)
+            }
+            Surrounding::Host => Machine::of(own) != Machine::of(other_host),
         }
     }
 
-    fn all(&self) -> [(&'static str, &str); 7] {
-        let Self { schedule, kernel, distribution, memory, storage, read_ahead, host, .. } = self;
-        [
-            ("kernel", kernel),
-            ("distribution", distribution),
-            ("schedule", schedule),
-            ("memory", memory),
-            ("storage", storage),
-            ("read-ahead", read_ahead),
-            ("host", host),
-        ]
+    /// What is known of both and differs.
+    pub(super) fn differences(&self, other: &Self) -> Vec<Surrounding> {
+        Surrounding::ALL.into_iter().filter(|what| self.differs(other, *what)).collect()
     }
+}
 
-    /// What is known of both and differs: name, own value, the other's.
-    fn unlike<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (&'static str, [&'a str; 2])> {
-        let both = self.all().into_iter().zip(other.all());
-        // Kernels keep some memory for themselves, not the same at each boot.
-        let (less, more) =
-            (self.memory_bytes.min(other.memory_bytes), self.memory_bytes.max(other.memory_bytes));
-        let is_other_memory = less < more / 20 * 19;
-        both.filter(|((_, own), (_, other))| own != other && !own.is_empty() && !other.is_empty())
-            .filter(move |((name, _), _)| *name != "memory" || is_other_memory)
-            .map(|((name, own), (_, other))| (name, [own, other]))
-    }
-
-    /// The conditions that are not those of the latest point.
-    pub(super) fn warnings(&self, latest: &Self) -> Vec<PointWarning> {
-        self.unlike(latest).map(|(name, _)| PointWarning::OtherCondition(name)).collect()
-    }
-
-    /// What the next point was measured under that these were not.
-    pub(super) fn then(&self, next: &Self) -> Vec<OtherSurroundings> {
-        let differing = self.unlike(next);
-        let of = |(name, [own, next]): (&'static str, [&str; 2])| OtherSurroundings {
-            name,
-            before: own.to_owned(),
-            after: next.to_owned(),
-        };
-        differing.map(of).collect()
-    }
+/// Whether two known sizes of memory differ by more than what kernels keep for themselves, which is not the same
+/// at each boot.
+fn is_other_memory(a: u64, b: u64) -> bool {
+    let (less, more) = (a.min(b), a.max(b));
+    let is_known = less > 0;
+    is_known && less < more / 20 * 19 && MemorySize { bytes: a } != MemorySize { bytes: b }
 }

@@ -2,183 +2,130 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rqps_model::warning::{DifferentCondition, ValueOfRun};
+use rqps_model::warning::Condition;
 use rqps_model::{Host, Run};
 
-use super::Source;
-use rqps_text::number;
-use rqps_text::words::clip;
-
-/// Columns that a sentence gives to a value.
-const VALUE_COLUMNS: usize = 40;
-
-/// The condition of that name: how far the kernel reads ahead on the storage.
-const READ_AHEAD: &str = "read-ahead";
+use crate::memory_size::MemorySize;
 
 /// Keys of a plan's suite that say which steps run and for how long, not what they do.
 const NOT_THE_WORK: [&str; 4] = ["steps", "clients", "form", "seconds"];
 
-/// What a condition is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Topic {
-    /// The machine.
-    Host,
-    /// Kernel and distribution.
-    Kernel,
-    /// Order and length of the slices.
-    Schedule,
-    /// Sizes of tables and arguments of steps.
-    Work,
-    /// The version of rqps.
-    Tool,
-}
-
-impl Topic {
-    /// Whether a difference can move figures by itself.
-    #[must_use]
-    pub fn moves_figures(self) -> bool {
-        !matches!(self, Self::Tool)
-    }
-
-    /// For programs.
-    #[must_use]
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Host => "host",
-            Self::Kernel => "kernel",
-            Self::Schedule => "schedule",
-            Self::Work => "work",
-            Self::Tool => "tool",
-        }
-    }
-}
-
 /// One condition that is not the same in all runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Condition {
-    /// What it is about.
-    pub topic: Topic,
-    /// Its name: `kernel`, `suite rows`.
-    pub name: String,
+pub struct DifferentCondition {
+    /// Which one.
+    pub condition: Condition,
     /// Its value per run; absent where the run's plan does not say.
-    pub values: Vec<Option<String>>,
+    pub values: Vec<Option<ConditionValue>>,
 }
 
-impl Condition {
-    /// The condition with the runs' ids.
-    pub(crate) fn with_runs(&self, sources: &[Source]) -> DifferentCondition {
-        let ids = sources.iter().map(|source| source.id.clone());
-        let values = ids.zip(self.values.iter().cloned());
-        let values = values.map(|(run, value)| ValueOfRun { run, value }).collect();
-        DifferentCondition { name: self.name.clone(), values }
-    }
+/// The value of a condition in a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConditionValue {
+    /// The run does not know it.
+    Unknown,
+    /// As the host or the plan has it.
+    Text(String),
+    /// Number and model of CPUs.
+    Cpus {
+        /// How many.
+        n: u32,
+        /// Their model.
+        model: String,
+    },
+    /// Memory.
+    Memory(MemorySize),
+    /// KB of 1024 bytes.
+    Kb(u32),
+}
 
-    /// `6.8.0 in a, 6.9.1 in b`, of runs that are called so; runs with one value share it.
-    #[must_use]
-    pub fn by_value<'a>(&'a self, names: impl Iterator<Item = &'a str>) -> String {
-        let values = self.values.iter().map(|value| value.as_deref().unwrap_or("none"));
-        by_value(values.zip(names))
+impl ConditionValue {
+    fn text(text: &str) -> Self {
+        if text.is_empty() { Self::Unknown } else { Self::Text(text.to_owned()) }
     }
+}
 
+impl DifferentCondition {
     /// Whether two of the runs differ in it, for all that is known of them.
     pub(super) fn differs(&self, a: usize, b: usize) -> bool {
         let (a, b) = (self.values.get(a), self.values.get(b));
-        a != b && [a, b].into_iter().flatten().all(|value| counts(&self.name, value.as_deref()))
+        a != b && [a, b].into_iter().flatten().all(|value| counts(&self.condition, value.as_ref()))
     }
 }
 
 /// Whether a value may make a difference. That rqps did not record it yet is none by itself: it would stand
 /// between every run of before and of today.
-fn counts(name: &str, value: Option<&str>) -> bool {
-    name != READ_AHEAD || value != Some("")
-}
-
-/// Values and the runs that they are of, in words: `paired in A and B, free in C`.
-#[must_use]
-pub fn by_value<'a>(values: impl Iterator<Item = (&'a str, &'a str)>) -> String {
-    let mut told: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (value, name) in values {
-        match told.iter_mut().find(|(known, _)| *known == value) {
-            Some((_, names)) => names.push(name),
-            None => told.push((value, vec![name])),
-        }
-    }
-    let one = |(value, names): &(&str, Vec<&str>)| {
-        // Imported runs do not know their host.
-        let value = if value.is_empty() { "unknown" } else { *value };
-        format!("{} in {}", clip(value, VALUE_COLUMNS), names.join(" and "))
-    };
-    told.iter().map(one).collect::<Vec<_>>().join(", ")
-}
-
-/// `kernel 6.8.0 in 20261121-203015-demo, 6.9.1 in 20261122-080000-demo`; runs with one value share it.
-#[must_use]
-pub fn condition(DifferentCondition { name, values }: &DifferentCondition) -> String {
-    let values = values
-        .iter()
-        .map(|of_run| (of_run.value.as_deref().unwrap_or("none"), of_run.run.as_str()));
-    format!("{name} {}", by_value(values))
+fn counts(condition: &Condition, value: Option<&ConditionValue>) -> bool {
+    *condition != Condition::ReadAhead || value != Some(&ConditionValue::Unknown)
 }
 
 /// The conditions that are not the same in all runs.
 #[must_use]
-pub fn of(runs: &[&Run]) -> Vec<Condition> {
-    let all: Vec<BTreeMap<(usize, String), String>> = runs.iter().map(|run| facts(run)).collect();
-    let names: BTreeSet<&(usize, String)> = all.iter().flat_map(BTreeMap::keys).collect();
-    names
+pub fn compare(runs: &[&Run]) -> Vec<DifferentCondition> {
+    let all: Vec<BTreeMap<Condition, ConditionValue>> = runs.iter().map(|run| facts(run)).collect();
+    let conditions: BTreeSet<&Condition> = all.iter().flat_map(BTreeMap::keys).collect();
+    conditions
         .into_iter()
-        .filter_map(|name| {
-            let values: Vec<Option<String>> = all.iter().map(|f| f.get(name).cloned()).collect();
-            let topic = TOPICS[name.0];
-            let mut told = values.iter().filter(|value| counts(&name.1, value.as_deref()));
+        .filter_map(|condition| {
+            let values: Vec<_> = all.iter().map(|facts| facts.get(condition).cloned()).collect();
+            let mut told = values.iter().filter(|value| counts(condition, value.as_ref()));
             let first = told.next();
             let differs = told.any(|value| Some(value) != first);
-            differs.then(|| Condition { topic, name: name.1.clone(), values })
+            differs.then(|| DifferentCondition { condition: condition.clone(), values })
         })
         .collect()
 }
 
-/// The topics in the order of reports.
-const TOPICS: [Topic; 5] = [Topic::Host, Topic::Kernel, Topic::Schedule, Topic::Work, Topic::Tool];
-
-/// What a run was made under: index of the topic and name, and value.
-fn facts(run: &Run) -> BTreeMap<(usize, String), String> {
+/// What a run was made under.
+fn facts(run: &Run) -> BTreeMap<Condition, ConditionValue> {
     let host = &run.host;
-    let own = |topic: usize, name: &str, value: String| ((topic, name.to_owned()), value);
-    let known = |is_known: bool, value: String| if is_known { value } else { String::new() };
-    let mut facts: BTreeMap<(usize, String), String> = BTreeMap::from([
-        own(0, "host", host.hostname.clone()),
-        own(0, "CPUs", known(host.n_cpus > 0, format!("{} x {}", host.n_cpus, host.cpu_model))),
-        own(0, "memory", known(host.memory_bytes > 0, number::bytes(host.memory_bytes))),
-        own(0, "storage", host.storage.clone()),
-        own(0, READ_AHEAD, host.read_ahead_kb.map(number::kb).unwrap_or_default()),
-        own(1, "kernel", host.kernel.clone()),
-        own(1, "distribution", host.os.clone()),
-        own(4, "rqps", run.rqps_version.clone()),
+    let known = |is_known: bool, value| if is_known { value } else { ConditionValue::Unknown };
+    let cpus = ConditionValue::Cpus { n: host.n_cpus, model: host.cpu_model.clone() };
+    let memory = ConditionValue::Memory(MemorySize { bytes: host.memory_bytes });
+    let read_ahead = host.read_ahead_kb.map_or(ConditionValue::Unknown, ConditionValue::Kb);
+    let mut facts = BTreeMap::from([
+        (Condition::Host, ConditionValue::text(&host.hostname)),
+        (Condition::Cpus, known(host.n_cpus > 0, cpus)),
+        (Condition::Memory, known(host.memory_bytes > 0, memory)),
+        (Condition::Storage, ConditionValue::text(&host.storage)),
+        (Condition::ReadAhead, read_ahead),
+        (Condition::Kernel, ConditionValue::text(&host.kernel)),
+        (Condition::Distribution, ConditionValue::text(&host.os)),
+        (Condition::Version, ConditionValue::text(&run.rqps_version)),
     ]);
     let plan = parsed(&run.plan);
-    let schedule = flat(plan.get("schedule"), "schedule");
-    facts.extend(
-        schedule
-            .into_iter()
-            // What placement was in force is known of each step.
-            .filter(|(name, _)| !["schedule seed", "schedule placement"].contains(&name.as_str()))
-            .map(|(name, value)| ((2, name), value)),
-    );
-    facts.extend(suites(&plan).into_iter().map(|(name, value)| ((3, name), value)));
+    for (keys, value) in plan.get("schedule").map(flat).unwrap_or_default() {
+        // What placement was in force is known of each step.
+        if !matches!(keys.as_slice(), [key] if key == "seed" || key == "placement") {
+            facts.insert(Condition::Schedule { keys }, ConditionValue::text(&value));
+        }
+    }
+    for (at, suite) in all_suites(&plan).iter().enumerate() {
+        for (keys, value) in suite_work(suite, true) {
+            // The first one is mostly the only one.
+            let condition = match at {
+                0 => Condition::Suite { keys },
+                _ => Condition::FurtherSuite { number: at + 1, keys },
+            };
+            facts.insert(condition, ConditionValue::text(&value));
+        }
+    }
     facts
 }
 
+/// Values of a plan by their keys, from the outermost on.
+pub(crate) type Values = BTreeMap<Vec<String>, String>;
+
 /// Sizes of tables and arguments of a suite by their keys, not which steps, nor how long; with the suite's name
 /// where it has one.
-pub(crate) type Work = (Option<String>, BTreeMap<String, String>);
+pub(crate) type Work = (Option<String>, Values);
 
 /// Those of all suites of a plan.
 pub(crate) fn work(plan: &str) -> Vec<Work> {
     let plan = parsed(plan);
     let of = |suite: &toml::Value| {
         let name = suite.get("name").and_then(toml::Value::as_str).map(str::to_owned);
-        (name, suite_work(suite, "suite", false))
+        (name, suite_work(suite, false))
     };
     all_suites(&plan).iter().map(of).collect()
 }
@@ -190,15 +137,30 @@ pub fn suite_of(step: &str) -> Option<&str> {
 }
 
 /// That of the suite whose step is called so: `SUITE/STEP` where suites have names.
-pub(crate) fn work_of<'w>(work: &'w [Work], step: &str) -> Option<&'w BTreeMap<String, String>> {
+pub(crate) fn work_of<'w>(work: &'w [Work], step: &str) -> Option<&'w Values> {
     let suite = suite_of(step);
     let own = work.iter().find(|(name, _)| name.as_deref() == suite);
     own.or_else(|| work.first().filter(|_| work.len() == 1)).map(|(_, work)| work)
 }
 
-/// A machine's name for people and for telling machines apart: name, CPUs and their model.
-pub(crate) fn host_name(host: &Host) -> String {
-    format!("{}, {} x {}", host.hostname, host.n_cpus, host.cpu_model)
+/// What tells machines apart: name, CPUs and their model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Machine {
+    /// Its name.
+    pub hostname: String,
+    /// CPUs that rqps may use.
+    pub n_cpus: u32,
+    /// Their model.
+    pub cpu_model: String,
+}
+
+impl Machine {
+    /// That of a host.
+    #[must_use]
+    pub fn of(host: &Host) -> Self {
+        let Host { hostname, n_cpus, cpu_model, .. } = host;
+        Self { hostname: hostname.clone(), n_cpus: *n_cpus, cpu_model: cpu_model.clone() }
+    }
 }
 
 /// A plan that cannot be read says nothing.
@@ -206,42 +168,41 @@ fn parsed(plan: &str) -> toml::Table {
     plan.parse().unwrap_or_default()
 }
 
-fn suites(plan: &toml::Table) -> BTreeMap<String, String> {
-    let mut out = BTreeMap::new();
-    for (at, suite) in all_suites(plan).iter().enumerate() {
-        // The first one is mostly the only one.
-        let lead = if at == 0 { "suite".to_owned() } else { format!("suite {}", at + 1) };
-        out.extend(suite_work(suite, &lead, true));
-    }
-    out
-}
-
 fn all_suites(plan: &toml::Table) -> &[toml::Value] {
     plan.get("suite").and_then(toml::Value::as_array).map_or(&[][..], Vec::as_slice)
 }
 
-/// What a suite does by its keys, which begin with `lead`.
-fn suite_work(suite: &toml::Value, lead: &str, with_seconds: bool) -> BTreeMap<String, String> {
-    let is_work = |key: &str| {
-        let key = key.strip_prefix(lead).unwrap_or(key).trim_start();
-        let first = key.split(' ').next().unwrap_or(key);
+/// What a suite does.
+fn suite_work(suite: &toml::Value, with_seconds: bool) -> Values {
+    let is_work = |keys: &[String]| {
+        let first = keys.first().map_or("", String::as_str);
         // A transaction that is held open is work, unlike how long is measured.
-        let is_held = key == "seconds hold";
+        let is_held = keys == ["seconds", "hold"];
         !NOT_THE_WORK.contains(&first) || is_held || with_seconds && first == "seconds"
     };
-    flat(Some(suite), lead).into_iter().filter(|(key, _)| is_work(key)).collect()
+    flat(suite).into_iter().filter(|(keys, _)| is_work(keys)).collect()
 }
 
-/// The values of a table and of the tables in it, by their keys with spaces between.
-fn flat(value: Option<&toml::Value>, name: &str) -> BTreeMap<String, String> {
+/// The values of a table and of the tables in it; a value that is no table has no key.
+fn flat(value: &toml::Value) -> Values {
+    let mut out = Values::new();
     match value {
-        None => BTreeMap::new(),
-        Some(toml::Value::Table(table)) => {
-            table.iter().flat_map(|(key, v)| flat(Some(v), &format!("{name} {key}"))).collect()
+        toml::Value::Table(table) => {
+            for (key, value) in table {
+                for (mut keys, text) in flat(value) {
+                    keys.insert(0, key.clone());
+                    out.insert(keys, text);
+                }
+            }
         }
-        Some(toml::Value::String(text)) => BTreeMap::from([(name.to_owned(), text.clone())]),
-        Some(other) => BTreeMap::from([(name.to_owned(), other.to_string())]),
+        toml::Value::String(text) => {
+            out.insert(Vec::new(), text.clone());
+        }
+        other => {
+            out.insert(Vec::new(), other.to_string());
+        }
     }
+    out
 }
 
 #[cfg(test)]
@@ -254,9 +215,9 @@ mod tests {
                     [suite.seconds]\nread = 2.0\nhold = 30\n[schedule]\nslices = 3\n";
         let of_plan = work(plan);
         let found: Vec<_> = work_of(&of_plan, "scan").unwrap().clone().into_iter().collect();
-        let wanted =
-            [("suite kind", "sysbench"), ("suite rows", "1000"), ("suite seconds hold", "30")];
-        assert_eq!(found, wanted.map(|(k, v)| (k.to_owned(), v.to_owned())));
+        let wanted = [("kind", "sysbench"), ("rows", "1000"), ("seconds hold", "30")];
+        let keys = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(found, wanted.map(|(k, v)| (keys(k), v.to_owned())));
         assert!(work("no plan").is_empty());
     }
 

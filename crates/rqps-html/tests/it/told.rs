@@ -4,6 +4,7 @@ use rqps_analysis::Analysis;
 use rqps_fixtures::blocks::{self, around, reads};
 use rqps_fixtures::{causes, many, plans};
 use rqps_model::{Run, Transport};
+use rqps_report::causes::sentence;
 
 /// The page of a run at a bound of 5%.
 fn page(run: &Run) -> String {
@@ -15,8 +16,8 @@ fn causes_are_told() {
     let run = causes::run();
     let analysis = Analysis::of(&run, 0.05);
     let page = rqps_html::render(&analysis).split_whitespace().collect::<Vec<_>>().join(" ");
-    let causes = analysis.steps.iter().filter_map(|step| step.cells[1].cause());
-    let sentences: Vec<&str> = causes.map(|cause| cause.sentence.as_str()).collect();
+    let cells = analysis.steps.iter().map(|step| &step.cells[1]);
+    let sentences: Vec<String> = cells.filter_map(sentence::of_cell).collect();
     assert_eq!(sentences.len(), 2);
     assert!(sentences.iter().all(|sentence| page.contains(sentence)));
     assert!(page.contains("New CPU overhead: server CPU per query rose to"));

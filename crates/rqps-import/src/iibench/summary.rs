@@ -68,7 +68,7 @@ pub(super) struct Summary {
 
 /// The part of a summary that a line is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum SummarySection {
     None,
     ByInsert,
     ByQuery,
@@ -84,19 +84,21 @@ impl Summary {
         summary.take_rates(first).ok_or(
             "its first line is not 1 processes, N rows-per-process, S seconds, R rows-per-second",
         )?;
-        let mut part = Part::None;
+        let mut part = SummarySection::None;
         let mut heads: Vec<&str> = Vec::new();
         for line in text.lines().skip(1) {
             let words: Vec<&str> = line.split_whitespace().collect();
-            if let Some(new) = Part::of_heading(line) {
+            if let Some(new) = SummarySection::of_heading(line) {
                 (part, heads) = (new, Vec::new());
             } else if words.first() == Some(&"nsamp") {
                 heads = words;
             } else {
                 summary.take(part, &std::mem::take(&mut heads), &words);
                 // The longest times stand first below their heading.
-                if !words.is_empty() && matches!(part, Part::MaxInsert | Part::MaxQuery) {
-                    part = Part::None;
+                if !words.is_empty()
+                    && matches!(part, SummarySection::MaxInsert | SummarySection::MaxQuery)
+                {
+                    part = SummarySection::None;
                 }
             }
         }
@@ -119,22 +121,26 @@ impl Summary {
         Some(())
     }
 
-    fn take(&mut self, part: Part, heads: &[&str], words: &[&str]) {
+    fn take(&mut self, part: SummarySection, heads: &[&str], words: &[&str]) {
         let number = |at: usize| parse_number(words.get(at)?).ok();
         match part {
             // Without a value below each heading nobody knows whose a value is.
-            Part::ByInsert | Part::ByQuery if !heads.is_empty() && heads.len() != words.len() => {}
-            Part::ByInsert | Part::ByQuery if !heads.is_empty() => {
-                let values =
-                    if part == Part::ByInsert { &mut self.by_insert } else { &mut self.by_query };
+            SummarySection::ByInsert | SummarySection::ByQuery
+                if !heads.is_empty() && heads.len() != words.len() => {}
+            SummarySection::ByInsert | SummarySection::ByQuery if !heads.is_empty() => {
+                let values = if part == SummarySection::ByInsert {
+                    &mut self.by_insert
+                } else {
+                    &mut self.by_query
+                };
                 let pairs = heads.iter().enumerate();
                 let printed = |at: usize| Printed::parse(words.get(at)?);
                 let n = printed(0).map_or(0, |n| u32::try_from(whole(n.value)).unwrap_or(u32::MAX));
                 self.n_samples = self.n_samples.max(n);
                 values.extend(pairs.filter_map(|(at, h)| Some(((*h).to_owned(), printed(at)?))));
             }
-            Part::MaxInsert => self.max_insert_s = self.max_insert_s.or(number(0)),
-            Part::MaxQuery => self.max_query_s = self.max_query_s.or(number(0)),
+            SummarySection::MaxInsert => self.max_insert_s = self.max_insert_s.or(number(0)),
+            SummarySection::MaxQuery => self.max_query_s = self.max_query_s.or(number(0)),
             _ => self.take_other(words, number),
         }
     }
@@ -266,7 +272,7 @@ impl Summary {
     }
 }
 
-impl Part {
+impl SummarySection {
     /// The part that begins with a line; other headings end one.
     fn of_heading(line: &str) -> Option<Self> {
         match line.trim() {

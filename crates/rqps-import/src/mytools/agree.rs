@@ -58,7 +58,7 @@ pub(super) fn exclude_others(met: &mut Met, qps: &Qps, path: &Path, skipped: &mu
             first.told()
         );
         skipped.push(Error::file(path, problem));
-        met.exclude_all(|step| qps.of(step).is_some());
+        met.exclude_all(|step| qps.find_step(step).is_some());
         return;
     }
     for difference in &differences {
@@ -83,7 +83,7 @@ impl Difference {
 
 /// What both tables say of a step.
 fn compared(row: &Row, qps: &Qps, met: &Met) -> Vec<Compared> {
-    let Some(step) = met.of(&row.step) else { return Vec::new() };
+    let Some(step) = met.find_step(&row.step) else { return Vec::new() };
     let of_label = |(label, value): (&String, &Option<f64>)| {
         let metrics = step.metrics_of(label);
         let (_, rate) = metrics.iter().find(|(metric, _)| *metric == Metric::Rate)?;

@@ -209,11 +209,11 @@ fn steps(labels: &[String], tables: Tables<'_>, clients: Clients) -> Result<Vec<
     let Tables { qps, met } = tables;
     let mut order: Vec<(FileStep, u32)> = Vec::new();
     for row in &qps.rows {
-        let of_met = met.of(&row.step).and_then(|step| step.clients);
+        let of_met = met.find_step(&row.step).and_then(|step| step.clients);
         order.push((row.step.clone(), clients.of_step(of_met)));
     }
     for step in &met.steps {
-        if qps.of(&step.step).is_none() {
+        if qps.find_step(&step.step).is_none() {
             order.push((step.step.clone(), clients.of_step(step.clients)));
         }
     }
@@ -234,10 +234,10 @@ fn steps(labels: &[String], tables: Tables<'_>, clients: Clients) -> Result<Vec<
 /// that its metrics are of.
 fn cell(step: &FileStep, label: &str, tables: Tables<'_>) -> Option<Slice> {
     let Tables { qps, met } = tables;
-    let metrics = met.of(step).map_or(&[][..], |step| step.metrics_of(label));
+    let metrics = met.find_step(step).map_or(&[][..], |step| step.metrics_of(label));
     let of_metrics = || metrics.iter().find(|(m, _)| *m == rqps_model::Metric::Rate).map(|m| m.1);
     let has_column = qps.labels.iter().any(|known| known == label);
-    let figure = match qps.of(step).filter(|_| has_column) {
+    let figure = match qps.find_step(step).filter(|_| has_column) {
         Some(row) => qps.value(row, label),
         None => of_metrics(),
     }?;

@@ -55,7 +55,7 @@ impl MetStep {
 }
 
 /// What the lines below a heading are.
-enum Part {
+enum MetSection {
     /// Nothing was headed yet.
     None,
     /// The next line has the columns' headings.
@@ -84,7 +84,7 @@ impl Met {
     /// A step that comes twice, and a file without a step.
     pub fn parse(text: &str, path: &Path) -> Result<Self, Error> {
         let mut met = Self::default();
-        let (mut part, mut relative) = (Part::None, Relative::default());
+        let (mut part, mut relative) = (MetSection::None, Relative::default());
         let mut columns: Vec<Column> = Vec::new();
         for (idx, line) in text.lines().enumerate() {
             let line = line.trim_end();
@@ -98,45 +98,45 @@ impl Met {
                     met.skipped.push(skipped(unended_problem()));
                     continue;
                 }
-                if met.of(&step.step).is_some() {
+                if met.find_step(&step.step).is_some() {
                     return Err(skipped(format!("step {} comes twice", step.step.row_name())));
                 }
                 met.steps.push(step);
                 relative.begin_step();
-                part = Part::None;
+                part = MetSection::None;
                 continue;
             }
             let mut problem = None;
             part = match (line, part) {
-                ("--- absolute", _) => Part::Heads,
-                (line, _) if line.starts_with("--- relative") => Part::Relative,
-                (line, Part::Heads) => match heads(line) {
+                ("--- absolute", _) => MetSection::Heads,
+                (line, _) if line.starts_with("--- relative") => MetSection::Relative,
+                (line, MetSection::Heads) => match heads(line) {
                     Ok(found) => {
                         columns = found;
-                        Part::Absolute
+                        MetSection::Absolute
                     }
                     Err(why) => {
                         problem = Some(why);
                         columns.clear();
-                        Part::Relative
+                        MetSection::Relative
                     }
                 },
-                (line, Part::Absolute) => {
+                (line, MetSection::Absolute) => {
                     let added = met.add(line, &columns);
                     met.unended_idx = (is_unended && added.is_ok()).then_some(idx);
                     problem = added.unwrap_or_else(Some);
                     printed(line, &columns).into_iter().for_each(|line| relative.take(line));
-                    Part::Absolute
+                    MetSection::Absolute
                 }
-                (line, Part::Relative) => {
+                (line, MetSection::Relative) => {
                     if let Some((step, line)) = met.steps.last().zip(printed(line, &columns)) {
                         relative.hold(&step.step.row_name(), &line);
                     }
-                    Part::Relative
+                    MetSection::Relative
                 }
-                (_, Part::None) => {
+                (_, MetSection::None) => {
                     problem = Some("neither the name of a step nor `--- absolute`".to_owned());
-                    Part::None
+                    MetSection::None
                 }
             };
             met.skipped.extend(problem.map(skipped));
@@ -256,7 +256,7 @@ impl Met {
         Ok(problem.map(|problem| format!("{label}: {problem}")))
     }
 
-    pub(crate) fn of(&self, step: &FileStep) -> Option<&MetStep> {
+    pub(crate) fn find_step(&self, step: &FileStep) -> Option<&MetStep> {
         self.steps.iter().find(|known| known.step == *step)
     }
 }

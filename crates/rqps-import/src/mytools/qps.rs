@@ -207,7 +207,7 @@ impl Qps {
     /// Whether the columns have the rates of the metrics whose labels they got.
     fn check_metrics(self, met: &Met, path: &Path) -> Result<Self, Error> {
         for row in self.rows.iter().filter(|row| !row.step.is_scan()) {
-            let Some(step) = met.of(&row.step) else { continue };
+            let Some(step) = met.find_step(&row.step) else { continue };
             for (label, value) in self.labels.iter().zip(&row.values) {
                 let metrics = step.metrics_of(label);
                 let rate = metrics.iter().find(|(metric, _)| *metric == Metric::Rate);
@@ -251,7 +251,7 @@ impl Qps {
                 return Ok(());
             }
         };
-        if self.of(&row.step).is_some() {
+        if self.find_step(&row.step).is_some() {
             let problem = format!("step {} comes twice: take one of them out", row.step.row_name());
             return Err(line.error(problem));
         }
@@ -312,7 +312,8 @@ impl Qps {
     /// # Errors
     /// A step with other figures in `other`.
     pub(crate) fn add_steps(&mut self, other: Self, path: &Path) -> Result<(), Error> {
-        let is_told = |row: &Row| self.of(&row.step).is_some_and(|own| own.values == row.values);
+        let is_told =
+            |row: &Row| self.find_step(&row.step).is_some_and(|own| own.values == row.values);
         let other = match other.rows.last().is_some_and(is_told) {
             true => other,
             false => other.with_unended_note(path),
@@ -320,7 +321,7 @@ impl Qps {
         self.skipped.extend(other.skipped);
         self.notes.extend(other.notes);
         for row in other.rows {
-            match self.of(&row.step) {
+            match self.find_step(&row.step) {
                 Some(own) if own.values == row.values => {}
                 None if row.values.len() == self.labels.len() => self.rows.push(row),
                 _ => {
@@ -333,7 +334,7 @@ impl Qps {
         Ok(())
     }
 
-    pub(crate) fn of(&self, step: &FileStep) -> Option<&Row> {
+    pub(crate) fn find_step(&self, step: &FileStep) -> Option<&Row> {
         self.rows.iter().find(|row| row.step == *step)
     }
 

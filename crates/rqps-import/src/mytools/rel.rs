@@ -93,7 +93,7 @@ impl Rel {
         if let Some(label) = ratios.labels.iter().find(|label| !qps.labels.contains(label)) {
             return refused(format!("its system {label} is none of the table of QPS"));
         }
-        if let Some(row) = ratios.rows.iter().find(|row| qps.of(&row.step).is_none()) {
+        if let Some(row) = ratios.rows.iter().find(|row| qps.find_step(&row.step).is_none()) {
             let name = row.step.row_name();
             return refused(format!("its step {name} is none of the table of QPS"));
         }
@@ -124,7 +124,7 @@ fn held(ratios: &Qps, qps: &Qps, base: &str) -> Held {
     let last_of_ratios = last_digit(&all);
     let mut held = Held::default();
     for row in &ratios.rows {
-        let Some(own) = qps.of(&row.step) else { continue };
+        let Some(own) = qps.find_step(&row.step) else { continue };
         let Some(of_base) = qps.value(own, base).filter(|value| *value > 0.0) else { continue };
         for (label, stated) in ratios.labels.iter().zip(&row.values) {
             let Some((stated, value)) = stated.zip(qps.value(own, label)) else { continue };

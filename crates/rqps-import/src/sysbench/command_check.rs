@@ -6,7 +6,7 @@ use super::command::Command;
 use super::flaw::Flaw;
 use super::line::is_same_percentile;
 use super::lines::{Lines, at_set_rate};
-use super::part::Part;
+use super::part::LogSection;
 
 /// Scripts of sysbench that change no row.
 const READERS: [&str; 4] =
@@ -54,7 +54,7 @@ struct Held {
 pub(super) fn flaws(lines: &Lines) -> Vec<Flaw> {
     let Some(command) = &lines.command else { return Vec::new() };
     let options = command.options();
-    let shows_options = lines.seen.contains(&Part::Options);
+    let shows_options = lines.seen.contains(&LogSection::Options);
     let threads = lines.threads.map(f64::from);
     let every_s = lines.every_s.map(|seconds| seconds as f64);
     // sysbench 1.0 prints a rate from 1 on, and a log with such a line is refused.
@@ -134,7 +134,7 @@ fn first_of(options: &Options, names: [&'static str; 2]) -> Option<(&'static str
 
 /// Why a log without its own list of options is not imported: its command sets a rate.
 pub(super) fn set_rate(lines: &Lines) -> Option<String> {
-    if lines.seen.contains(&Part::Options) {
+    if lines.seen.contains(&LogSection::Options) {
         return None;
     }
     let options = lines.command.as_ref()?.options();

@@ -18,7 +18,7 @@ use super::command::Command;
 use super::flaw::Flaw;
 use super::intervals;
 use super::line::{self, Interval, PrintedTime, counted, quantity};
-use super::part::Part;
+use super::part::LogSection;
 use super::times::Times;
 use crate::number::MAX_SECONDS;
 
@@ -85,14 +85,14 @@ pub(super) struct Lines {
     /// Counts that other counts are held against.
     pub(super) totals: Totals,
     /// Names of lines that each part has once.
-    named: Vec<(Part, String)>,
+    named: Vec<(LogSection, String)>,
     /// Why its statistics are not those of one run.
     pub(super) unfit: Option<String>,
     /// Whether another command of sysbench began below the run: `cleanup`, as a rule.
     is_behind: bool,
-    part: Part,
+    part: LogSection,
     /// The parts that have begun.
-    pub(super) seen: Vec<Part>,
+    pub(super) seen: Vec<LogSection>,
 }
 
 impl Lines {
@@ -109,7 +109,7 @@ impl Lines {
         let text = line.trim();
         let intervals = Interval::parse_all(text);
         if self.is_behind {
-            let is_of_run = Part::of_heading(text).is_some() || !intervals.is_empty();
+            let is_of_run = LogSection::of_heading(text).is_some() || !intervals.is_empty();
             if is_of_run {
                 self.refuse_several_runs();
             }
@@ -118,10 +118,10 @@ impl Lines {
         if let Some(version) = line::version(text) {
             self.begin(version);
         } else if text.is_empty() {
-            self.part = Part::Other;
-        } else if let Some(part) = Part::of_heading(text) {
+            self.part = LogSection::Other;
+        } else if let Some(part) = LogSection::of_heading(text) {
             self.enter(part);
-            if matches!(part, Part::Latency | Part::Histogram) {
+            if matches!(part, LogSection::Latency | LogSection::Histogram) {
                 self.take_unit(text, idx);
             }
         } else if text.starts_with('[') && text.ends_with("] Checkpoint report:") {
@@ -130,11 +130,11 @@ impl Lines {
                  log a run without them"
                     .to_owned()
             });
-        } else if self.part == Part::Histogram
+        } else if self.part == LogSection::Histogram
             && let Some(bucket) = line::bucket(text)
         {
             self.histogram.push((bucket.0 * self.unit_ms.unwrap_or(1.0), bucket.1));
-        } else if self.part == Part::Options
+        } else if self.part == LogSection::Options
             && let Some(every_s) = line::report_interval(text)
         {
             self.every_s = Some(every_s);
@@ -180,7 +180,7 @@ impl Lines {
     /// A first line of sysbench's: what came before it is of another command, `prepare` or a run that gave up.
     /// A run that ended has a figure of its own, though, and what comes behind it is of another command.
     fn begin(&mut self, version: &str) {
-        if self.seen.contains(&Part::General) || self.events.is_some() {
+        if self.seen.contains(&LogSection::General) || self.events.is_some() {
             self.is_behind = true;
             return;
         }
@@ -199,7 +199,7 @@ impl Lines {
     }
 
     /// Begins a part of the log, which each run has once.
-    fn enter(&mut self, part: Part) {
+    fn enter(&mut self, part: LogSection) {
         if self.seen.contains(&part) {
             self.refuse_two_processes();
         }
@@ -265,31 +265,32 @@ impl Lines {
             }
             (part, "Number of threads") => {
                 let threads = value.parse().ok();
-                if part == Part::Options && self.threads.is_some() && self.threads != threads {
+                if part == LogSection::Options && self.threads.is_some() && self.threads != threads
+                {
                     self.refuse_two_processes();
                 }
                 // What scripts print later is none of sysbench's.
                 self.threads = self.threads.or(threads);
             }
-            (Part::Options, "Target transaction rate") => {
+            (LogSection::Options, "Target transaction rate") => {
                 self.unfit.get_or_insert_with(|| at_set_rate(value));
             }
-            (Part::Options, "Warmup time") => self.warmup_s = pair.seconds(),
-            (Part::Sql, "queries") => self.queries = self.counted(pair),
-            (Part::Sql, "transactions") => self.events = self.counted(pair),
-            (Part::Sql, "read/write requests") => self.requests = self.counted(pair),
-            (Part::Sql, "other operations") => self.other_operations = self.counted(pair),
-            (Part::Sql, "ignored errors" | "deadlocks") => {
+            (LogSection::Options, "Warmup time") => self.warmup_s = pair.seconds(),
+            (LogSection::Sql, "queries") => self.queries = self.counted(pair),
+            (LogSection::Sql, "transactions") => self.events = self.counted(pair),
+            (LogSection::Sql, "read/write requests") => self.requests = self.counted(pair),
+            (LogSection::Sql, "other operations") => self.other_operations = self.counted(pair),
+            (LogSection::Sql, "ignored errors" | "deadlocks") => {
                 self.ignored_errors = self.counted(pair).map(|(n, _)| n);
             }
-            (Part::Sql, "read" | "write" | "other" | "total")
-            | (Part::General, "total number of events") => {
+            (LogSection::Sql, "read" | "write" | "other" | "total")
+            | (LogSection::General, "total number of events") => {
                 if let Err(wanted) = self.totals.take(pair) {
                     self.refuse(pair, wanted);
                 }
             }
-            (Part::Sql, "reconnects") => self.reconnects = self.counted(pair).map(|(n, _)| n),
-            (Part::General, "total time" | "time elapsed") => {
+            (LogSection::Sql, "reconnects") => self.reconnects = self.counted(pair).map(|(n, _)| n),
+            (LogSection::General, "total time" | "time elapsed") => {
                 self.seconds =
                     pair.seconds().filter(|seconds| *seconds > 0.0 && *seconds <= MAX_SECONDS);
                 if self.seconds.is_none() {
@@ -303,11 +304,11 @@ impl Lines {
     /// Takes a line of the times of events and threads.
     fn take_times(&mut self, pair: Pair<'_>) {
         match (self.part, pair.name) {
-            (Part::Latency, "min") => self.latency.min = self.response_time(pair),
-            (Part::Latency, "avg") => self.latency.avg = self.response_time(pair),
-            (Part::Latency, "sum") => self.times.take_sum(pair, self.unit_ms.unwrap_or(1.0)),
-            (Part::Latency, "max") => self.latency.max = self.response_time(pair),
-            (Part::Latency, name) => {
+            (LogSection::Latency, "min") => self.latency.min = self.response_time(pair),
+            (LogSection::Latency, "avg") => self.latency.avg = self.response_time(pair),
+            (LogSection::Latency, "sum") => self.times.take_sum(pair, self.unit_ms.unwrap_or(1.0)),
+            (LogSection::Latency, "max") => self.latency.max = self.response_time(pair),
+            (LogSection::Latency, name) => {
                 // `th` stands behind every number; before 1.0 `approx.  95 percentile`.
                 let Some(before) = name.strip_suffix(" percentile") else { return };
                 let number = before.trim_start_matches("approx.").trim();
@@ -320,12 +321,12 @@ impl Lines {
                     self.no_percentiles.push(Flaw::NoPercentile { line_no, name });
                 }
             }
-            (Part::General, "events/s (eps)") => self.times.take_rate(pair),
-            (Part::General, "total time taken by event execution") => {
+            (LogSection::General, "events/s (eps)") => self.times.take_rate(pair),
+            (LogSection::General, "total time taken by event execution") => {
                 self.times.take_sum(pair, 1e3);
             }
-            (Part::Fairness, "events (avg/stddev)") => self.times.take_events(pair),
-            (Part::Fairness, "execution time (avg/stddev)") => {
+            (LogSection::Fairness, "events (avg/stddev)") => self.times.take_events(pair),
+            (LogSection::Fairness, "execution time (avg/stddev)") => {
                 self.is_whole = true;
                 self.times.take_thread_time(pair);
             }

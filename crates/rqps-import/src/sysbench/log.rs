@@ -10,7 +10,7 @@ use super::histogram;
 use super::intervals::{self, Statistics};
 use super::line::{self, Interval, is_same_percentile};
 use super::lines::Lines;
-use super::part::Part;
+use super::part::LogSection;
 use super::times::{self, Run};
 
 /// What a log has.
@@ -133,7 +133,9 @@ fn why_unfinished(lines: &Lines) -> String {
         None if lines.version.is_none() && lines.intervals.is_empty() => {
             "this is no log of sysbench".to_owned()
         }
-        None if lines.seen.contains(&Part::General) && !lines.seen.contains(&Part::Sql) => {
+        None if lines.seen.contains(&LogSection::General)
+            && !lines.seen.contains(&LogSection::Sql) =>
+        {
             "it has no SQL statistics: tests of CPU, memory, threads and files measure no database"
                 .to_owned()
         }
@@ -212,7 +214,7 @@ fn run(lines: &Lines) -> Option<Run<'_>> {
 
 /// Seconds of warm-up; `None` where the options are not in the log.
 fn warmup(lines: &Lines) -> Option<f64> {
-    let default_s = lines.seen.contains(&Part::Options).then_some(0.0);
+    let default_s = lines.seen.contains(&LogSection::Options).then_some(0.0);
     lines.warmup_s.or(default_s)
 }
 

@@ -2,7 +2,7 @@
 
 /// The part of a log that a line is of: by the last heading above it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Part {
+pub(super) enum LogSection {
     /// None of the others.
     #[default]
     Other,
@@ -22,7 +22,7 @@ pub(super) enum Part {
     Fairness,
 }
 
-impl Part {
+impl LogSection {
     /// Whether it has sysbench's statistics. Each of their lines is there once.
     pub(super) fn is_statistics(self) -> bool {
         matches!(self, Self::Sql | Self::General | Self::Latency | Self::Fairness)

@@ -128,24 +128,6 @@ pub struct OfSystem<T> {
     pub fact: T,
 }
 
-/// A condition that is not the same in all runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DifferentCondition {
-    /// Its name: `kernel`.
-    pub name: String,
-    /// Its value in each run.
-    pub values: Vec<ValueOfRun>,
-}
-
-/// The value of a condition in a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ValueOfRun {
-    /// The run, by its id.
-    pub run: String,
-    /// The value; absent where the run has none, empty where it does not know it.
-    pub value: Option<String>,
-}
-
 /// A check of a step's work that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedCheck {

@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::condition::StepDifference;
 use super::facts::{
-    BackgroundWork, ChangedSetting, ConfinedBy, DifferentCondition, FailedCheck, HalfWidth,
-    HeldRate, ImportedSource, LastSlice, MetricsPart, OfSystem, PlanOfStarts, RateLevels,
-    ServerFault, Share, StallCause, StartSpread, StopWay,
+    BackgroundWork, ChangedSetting, ConfinedBy, FailedCheck, HalfWidth, HeldRate, ImportedSource,
+    LastSlice, MetricsPart, OfSystem, PlanOfStarts, RateLevels, ServerFault, Share, StallCause,
+    StartSpread, StopWay,
 };
 use super::severity::Severity;
 use crate::{Calibrated, ErrorCount, Estimate, RunStatus};
@@ -170,7 +171,7 @@ pub enum WarningKind {
     /// The same, and the runs differ in what can move the result.
     UnlikeRun {
         /// What differs.
-        differences: Vec<String>,
+        differences: Vec<StepDifference>,
     },
     /// The windows of the step lie at two rates.
     TwoLevels {
@@ -292,11 +293,10 @@ pub enum WarningKind {
         /// The run of the base, by its id.
         base: String,
     },
+    /// Runs that are compared did not fill their tables with the same rows.
+    RowsDiffer,
     /// Runs that are compared differ in their conditions.
-    RunsDiffer {
-        /// The conditions.
-        conditions: Vec<DifferentCondition>,
-    },
+    RunsDiffer,
     /// Systems that were meant to read from storage read from the page cache.
     PageCache {
         /// These systems.
@@ -517,7 +517,7 @@ impl WarningKind {
     /// Whether a result must not be used as it is.
     #[must_use]
     pub fn is_severe(&self) -> bool {
-        matches!(self, Self::Difference { severity: Severity::Severe, .. })
+        matches!(self, Self::Difference { severity: Severity::Severe, .. } | Self::RowsDiffer)
     }
 
     /// Its name for machines: `client-bound`. The name has a section in the reference of warnings.

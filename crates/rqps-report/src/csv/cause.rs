@@ -1,6 +1,8 @@
 //! The columns of causes and of the parts of the time per operation.
 
-use rqps_explain::{Change, Part, Split};
+use rqps_explain::{Change, Split, TimePart};
+
+use crate::causes::sentence;
 
 use super::{Column, Row, column, number, words};
 
@@ -18,7 +20,7 @@ pub(super) fn columns() -> Vec<Column> {
             number(r.cell.cause().and_then(|cause| cause.share))
         }),
         column("cause_sentence", "the cause with the numbers that carry it", |r| {
-            r.cell.cause().map_or_else(String::new, |cause| words(&cause.sentence))
+            sentence::of_cell(r.cell).map_or_else(String::new, |text| words(&text))
         }),
     ];
     all.extend(change_columns(
@@ -34,7 +36,7 @@ pub(super) fn columns() -> Vec<Column> {
     all.extend(super::estimate_columns("ageing_ratio", "ageing / that of the base", |cell| {
         cell.ageing.and_then(|ageing| ageing.relative)
     }));
-    for part in Part::ALL {
+    for part in TimePart::ALL {
         let name = format!("time_{}", part.key());
         all.extend(change_columns(&name, part.meaning(), move |split| split.part(part)));
     }

@@ -36,7 +36,7 @@ fn verdict_columns() -> Vec<Column> {
             "the verdict if no other ratio had been tried: `verdict` is adjusted for all of the run \
              (Benjamini-Hochberg, 5%), where differences below the bound count as none",
             |r| {
-                let decision = of(r).and_then(|c| c.decision);
+                let decision = comparison_of(r).and_then(|c| c.decision);
                 decision.map_or_else(String::new, |found| found.alone.word().to_owned())
             },
         ),
@@ -45,7 +45,7 @@ fn verdict_columns() -> Vec<Column> {
             "true where the difference stands among all that were tried, however small it is: \
              rqps_adjusted_p is at most 0.05",
             |r| {
-                let of_ours = of(r).filter(|_| !r.cell.is_imported);
+                let of_ours = comparison_of(r).filter(|_| !r.cell.is_imported);
                 of_ours.map_or_else(String::new, |c| c.rqps.is_significant().to_string())
             },
         ),
@@ -66,18 +66,18 @@ fn verdict_columns() -> Vec<Column> {
             },
         ),
         column("starts", "starts of the servers that the ratio rests on", |r| {
-            of(r).map_or_else(String::new, |c| c.rqps.found.starts.to_string())
+            comparison_of(r).map_or_else(String::new, |c| c.rqps.found.starts.to_string())
         }),
         column(
             "start_sd",
             "standard deviation of the ratio from start to start, beyond what blocks explain: 0.01 is \
              1%; empty for one start, whose interval does not hold what a start draws",
-            |r| number(of(r).and_then(|c| c.rqps.found.start_sd)),
+            |r| number(comparison_of(r).and_then(|c| c.rqps.found.start_sd)),
         ),
     ]
 }
 
-fn of<'r>(row: &Row<'r, '_>) -> Option<&'r Comparison> {
+fn comparison_of<'r>(row: &Row<'r, '_>) -> Option<&'r Comparison> {
     row.cell.comparison()
 }
 
@@ -89,11 +89,13 @@ fn ratio_columns(
 ) -> Vec<Column> {
     let end = move |upper: bool| {
         move |r: &Row<'_, '_>| {
-            let ends = of(r).and_then(pick).and_then(|judged| judged.estimate().interval);
+            let ends =
+                comparison_of(r).and_then(pick).and_then(|judged| judged.estimate().interval);
             number(ends.map(|(low, high)| if upper { high } else { low }))
         }
     };
-    let point = move |r: &Row<'_, '_>| number(of(r).and_then(pick).map(|j| j.estimate().point));
+    let point =
+        move |r: &Row<'_, '_>| number(comparison_of(r).and_then(pick).map(|j| j.estimate().point));
     let mut all = vec![
         column(name, meaning, point),
         column(format!("{name}_low"), "lower end of its 95% interval", end(false)),
@@ -109,12 +111,12 @@ fn test_columns(
 ) -> Vec<Column> {
     vec![
         column(format!("{name}_p"), "p-value of no difference", move |r| {
-            number(of(r).and_then(pick).and_then(|judged| judged.found.tested.p))
+            number(comparison_of(r).and_then(pick).and_then(|judged| judged.found.tested.p))
         }),
         column(
             format!("{name}_adjusted_p"),
             "the same adjusted for all ratios of its kind in the run",
-            move |r| number(of(r).and_then(pick).and_then(|judged| judged.adjusted_p)),
+            move |r| number(comparison_of(r).and_then(pick).and_then(|judged| judged.adjusted_p)),
         ),
     ]
 }

@@ -3,6 +3,7 @@
 use rqps_model::Role;
 
 use super::{Column, Row, column, number, words};
+use crate::insert::meanings;
 use crate::response::percentile_heading;
 use rqps_analysis::insert::field::FIELD_METRICS;
 use rqps_analysis::insert::flow::{Flow, ROLES};
@@ -12,8 +13,8 @@ use rqps_analysis::{InsertCell, Sla};
 /// The columns.
 pub(super) fn columns() -> Vec<Column> {
     let mut all = sla_columns();
-    for (idx, metric) in FIELD_METRICS.into_iter().enumerate() {
-        let meaning = format!("{} ({})", metric.meaning, metric.unit);
+    for (idx, (metric, meaning)) in meanings().enumerate() {
+        let meaning = format!("{meaning} ({})", metric.unit);
         all.push(column(metric.name, meaning, move |r| {
             number(own(r).and_then(|own| own.field.values[idx]))
         }));

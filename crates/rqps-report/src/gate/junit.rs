@@ -126,7 +126,7 @@ fn result(gate: &Gate<'_>, outcome: &Outcome, cell: &Cell) -> Option<String> {
             let ratio = if ratio.is_empty() { ratio } else { format!(", {ratio}") };
             let settle =
                 words::to_settle(cell).map_or_else(String::new, |text| format!("; {text}"));
-            let message = escaped(&format!("{}{ratio}: {reason}{settle}", outcome.word()));
+            let message = escaped(&format!("{}{ratio}: {reason}{settle}", words::outcome(outcome)));
             Some(format!("<skipped message=\"{message}\"/>"))
         }
         Outcome::Faster | Outcome::Same => None,

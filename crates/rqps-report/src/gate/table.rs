@@ -1,6 +1,7 @@
 //! The gate's table: one row per step and candidate; and what stands below it.
 
 use super::{warnings, words};
+use crate::causes::sentence;
 use crate::comparison;
 use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::layout;
@@ -43,12 +44,12 @@ pub(super) fn grid(gate: &Gate<'_>, wanted: impl Fn(&Outcome) -> bool) -> Grid {
 fn verdict(cell: &Cell, outcome: &Outcome) -> GridCell {
     match outcome {
         Outcome::Slower | Outcome::RateNotHeld | Outcome::Error(_) => {
-            toned(outcome.word(), Tone::Strong)
+            toned(words::outcome(outcome), Tone::Strong)
         }
-        Outcome::NotReached { .. } => toned(outcome.word(), Tone::Faint),
-        Outcome::NotJudged(_) => plain(outcome.word()),
+        Outcome::NotReached { .. } => toned(words::outcome(outcome), Tone::Faint),
+        Outcome::NotJudged(_) => plain(words::outcome(outcome)),
         Outcome::Unclear(_) | Outcome::Faster | Outcome::Same => {
-            plain(comparison::verdict(cell).unwrap_or_else(|| outcome.word().to_owned()))
+            plain(comparison::verdict(cell).unwrap_or_else(|| words::outcome(outcome).to_owned()))
         }
     }
 }
@@ -59,14 +60,14 @@ pub(super) fn reasons(gate: &Gate<'_>) -> Vec<String> {
     let analysis = gate.analysis;
     let slower = gate.rows().filter(|(judged, ..)| judged.outcome == Outcome::Slower);
     let causes = slower.filter_map(|(judged, step, cell)| {
-        let cause = cell.cause()?;
+        let cause = sentence::of_cell(cell)?;
         let is_named = analysis.candidates().nth(1).is_some();
         let on = if is_named {
             format!(" on {}", analysis.label(judged.system_idx))
         } else {
             String::new()
         };
-        Some(format!("slower: {}{on}: {}", step.title, cause.sentence))
+        Some(format!("slower: {}{on}: {}", step.title, cause))
     });
     let causes: Vec<String> = causes.collect();
     let mut told: Vec<(&str, String, Vec<String>)> = Vec::new();
@@ -77,7 +78,7 @@ pub(super) fn reasons(gate: &Gate<'_>) -> Vec<String> {
         let names_none = matches!(judged.outcome, Outcome::Unclear(_) | Outcome::NotJudged(_));
         let is_named = !names_none || words::noun(gate) == "step";
         let name = if is_named { step.title.clone() } else { format!("{} on {label}", step.title) };
-        let word = judged.outcome.word();
+        let word = words::outcome(&judged.outcome);
         match told.iter_mut().find(|(w, r, _)| *w == word && *r == reason) {
             Some((_, _, names)) => names.push(name),
             None => told.push((word, reason, vec![name])),

@@ -39,7 +39,7 @@ pub(super) fn footnotes<'g>(gate: &'g Gate<'_>) -> impl Iterator<Item = (&'g str
     notes.filter(move |(idx, _)| is_used(gate, *idx)).map(|(idx, note)| {
         let meaning = warning::meaning(&note.kind);
         let text = if is_incomplete_without_facts(&note.kind) {
-            format!("{meaning}: {}", places::of(analysis, idx).join("; "))
+            format!("{meaning}: {}", places::list(analysis, idx).join("; "))
         } else {
             meaning
         };

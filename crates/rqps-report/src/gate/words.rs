@@ -67,6 +67,20 @@ fn missing(gate: &Gate<'_>) -> Vec<String> {
     said.into_iter().filter(|(is_so, _)| *is_so).map(|(_, text)| text).collect()
 }
 
+/// An outcome as one word or two, for tables.
+pub(super) fn outcome(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Slower => "slower",
+        Outcome::RateNotHeld => "SLA failed",
+        Outcome::Error(_) => "error",
+        Outcome::Unclear(_) => "unclear",
+        Outcome::NotJudged(_) => "not judged",
+        Outcome::NotReached { .. } => "not reached",
+        Outcome::Faster => "faster",
+        Outcome::Same => "same",
+    }
+}
+
 /// What keeps the gate from a judgement, a sentence each: for standard error.
 #[must_use]
 pub fn errors(gate: &Gate<'_>) -> Vec<String> {

@@ -1,5 +1,6 @@
 //! A history as CSV: one row per point, full precision; docs/history.md has the columns.
 
+use super::names;
 use super::words::sentence;
 use crate::csv::{field, number, words};
 use rqps_analysis::history::{History, Scale, Series};
@@ -52,8 +53,8 @@ fn row(history: &History, series: &Series, at: usize) -> [String; COLUMNS.len()]
     let point = &series.points[at];
     let change = super::text::change_at(series, at);
     let (unit, base) = match &series.scale {
-        Scale::Relative { base } => ("rQPS", base.as_str()),
-        Scale::Absolute { unit } => (*unit, ""),
+        Scale::Relative { base } => ("rQPS", names::base(base)),
+        Scale::Absolute { unit } => (*unit, String::new()),
     };
     let ends = |interval: Option<(f64, f64)>| {
         (number(interval.map(|(low, _)| low)), number(interval.map(|(_, high)| high)))
@@ -63,9 +64,9 @@ fn row(history: &History, series: &Series, at: usize) -> [String; COLUMNS.len()]
     [
         words(&series.step),
         series.clients.to_string(),
-        words(&series.line),
+        words(&names::line(series)),
         unit.to_owned(),
-        words(base),
+        words(&base),
         at.to_string(),
         words(&point.run_id),
         point.started_unix_ms.to_string(),
@@ -78,8 +79,8 @@ fn row(history: &History, series: &Series, at: usize) -> [String; COLUMNS.len()]
         high,
         point.value.n.to_string(),
         point.starts.to_string(),
-        words(&point.surroundings.schedule),
-        words(&point.surroundings.kernel),
+        words(&names::schedule(&point.surroundings)),
+        words(&point.surroundings.host.kernel),
         words(&point.warning_names().join(" ")),
         number(change.map(|c| c.size.point).filter(|point| point.is_finite())),
         change_low,

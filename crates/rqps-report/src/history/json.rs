@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
+use super::names;
 use super::words::{because, certainty, sentence, sentences, unlike_in_words};
+use crate::conditions::machine;
 use crate::json::{EstimateJson, estimate};
 use rqps_analysis::history::{History, Method, SIGNIFICANCE, Scale, Series};
 use rqps_text::number;
@@ -16,7 +18,7 @@ struct HistoryJson<'a> {
     rqps_version: &'a str,
     order: &'static str,
     significance: f64,
-    host: Option<&'a str>,
+    host: Option<String>,
     changes: Vec<String>,
     series: Vec<SeriesJson<'a>>,
     left_out: Vec<LeftOutJson<'a>>,
@@ -27,9 +29,9 @@ struct HistoryJson<'a> {
 struct SeriesJson<'a> {
     step: &'a str,
     clients: u32,
-    series: &'a str,
+    series: String,
     unit: &'a str,
-    base: Option<&'a str>,
+    base: Option<String>,
     method: &'static str,
     points: Vec<PointJson<'a>>,
     changes: Vec<ChangeJson>,
@@ -46,7 +48,7 @@ struct PointJson<'a> {
     is_base: bool,
     value: EstimateJson,
     starts: u32,
-    schedule: &'a str,
+    schedule: String,
     kernel: &'a str,
     warnings: Vec<String>,
 }
@@ -63,7 +65,7 @@ struct ChangeJson {
 #[derive(Serialize)]
 struct LeftOutJson<'a> {
     run: &'a str,
-    what: &'a str,
+    what: String,
     because: String,
 }
 
@@ -75,13 +77,17 @@ pub fn render(history: &History) -> String {
         rqps_version: &history.rqps_version,
         order: history.order.word(),
         significance: SIGNIFICANCE,
-        host: history.host.as_deref(),
+        host: history.host.as_ref().map(machine),
         changes: sentences(history),
         series: history.series.iter().map(|one| series(history, one)).collect(),
         left_out: history
             .left_out
             .iter()
-            .map(|l| LeftOutJson { run: &l.run_id, what: &l.what, because: because(&l.because) })
+            .map(|l| LeftOutJson {
+                run: &l.run_id,
+                what: names::what(l),
+                because: because(&l.because),
+            })
             .collect(),
         certainty: certainty(history),
     };
@@ -93,13 +99,13 @@ pub fn render(history: &History) -> String {
 
 fn series<'a>(history: &'a History, series: &'a Series) -> SeriesJson<'a> {
     let (unit, base) = match &series.scale {
-        Scale::Relative { base } => ("rQPS", Some(base.as_str())),
+        Scale::Relative { base } => ("rQPS", Some(names::base(base))),
         Scale::Absolute { unit } => (*unit, None),
     };
     SeriesJson {
         step: &series.step,
         clients: series.clients,
-        series: &series.line,
+        series: names::line(series),
         unit,
         base,
         method: Method::key(series.method),
@@ -116,8 +122,8 @@ fn series<'a>(history: &'a History, series: &'a Series) -> SeriesJson<'a> {
                 is_base: p.is_base,
                 value: estimate(&p.value),
                 starts: p.starts,
-                schedule: &p.surroundings.schedule,
-                kernel: &p.surroundings.kernel,
+                schedule: names::schedule(&p.surroundings),
+                kernel: &p.surroundings.host.kernel,
                 warnings: p.warning_names(),
             })
             .collect(),
@@ -128,7 +134,7 @@ fn series<'a>(history: &'a History, series: &'a Series) -> SeriesJson<'a> {
                 at: c.at,
                 ratio: c.size.point.is_finite().then(|| estimate(&c.size)),
                 p: c.p,
-                unlike: unlike_in_words(&c.unlike),
+                unlike: unlike_in_words(series, c),
                 sentence: sentence(history, series, c),
             })
             .collect(),

@@ -1,5 +1,6 @@
 //! A history for a terminal: what changed, then a table per series.
 
+use super::names;
 use super::words::{certainty, change_in_short, left_out, sentences};
 use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::tone::Tone;
@@ -54,14 +55,14 @@ pub fn head(history: &History) -> String {
 
 /// `point-query: MySQL, innodb, small; rQPS against MySQL 5.6.14, innodb, small`.
 pub(crate) fn heading(series: &Series) -> String {
-    format!("{}: {}; {}", series.title, series.line, unit(series))
+    format!("{}: {}; {}", series.title, names::line(series), unit(series))
 }
 
 /// What the values of a series are, in words.
 #[must_use]
 pub fn unit(series: &Series) -> String {
     match &series.scale {
-        Scale::Relative { base } => format!("rQPS against {base}"),
+        Scale::Relative { base } => format!("rQPS against {}", names::base(base)),
         Scale::Absolute { unit } => (*unit).to_owned(),
     }
 }

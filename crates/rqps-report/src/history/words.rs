@@ -4,12 +4,14 @@ use rqps_model::Estimate;
 use rqps_stats::change_point::{START_DF, START_SD};
 
 use rqps_analysis::history::{
-    Because, Change, History, LeftOut, Method, Order, OtherCondition, OtherSurroundings, Point,
-    PointWarning, Scale, Series,
+    Because, Change, History, LeftOut, Method, Order, OtherCondition, Point, PointWarning, Scale,
+    Series, Surrounding,
 };
 use rqps_text::number::{self, utc};
 use rqps_text::words::{clip, list, list_in_short, one_line};
 
+use super::names;
+use crate::conditions::{machine, suite_value};
 use crate::unfit;
 
 /// Columns that a sentence gives to a value.
@@ -24,8 +26,12 @@ const FEWEST_FIGURES: usize = 4;
 /// `point-query got slower at MariaDB 10.11.5, 8% [6, 10].`
 #[must_use]
 pub fn sentence(history: &History, series: &Series, change: &Change) -> String {
-    let Change { at, size, unlike, .. } = change;
-    let of = if history.has_several_lines { format!(" ({})", series.line) } else { String::new() };
+    let Change { at, size, .. } = change;
+    let of = if history.has_several_lines {
+        format!(" ({})", names::line(series))
+    } else {
+        String::new()
+    };
     let place = place(&series.points, *at, history.order);
     if size.point == 0.0 {
         return format!("{}{of} stopped {place}: nothing was done from there on.", series.title);
@@ -35,7 +41,7 @@ pub fn sentence(history: &History, series: &Series, change: &Change) -> String {
     }
     let direction = if size.point < 1.0 { "slower" } else { "faster" };
     let host = if holds_the_host(series, *at) { ", or the host did" } else { "" };
-    let unlike = unlike_in_words(unlike)
+    let unlike = unlike_in_words(series, change)
         .map_or_else(String::new, |what| format!("; there changed, too: {what}"));
     format!("{}{of} got {direction} {place}, {}{host}{unlike}.", series.title, percent(size))
 }
@@ -55,7 +61,8 @@ pub fn sentences(history: &History) -> Vec<String> {
 #[must_use]
 pub fn left_out(history: &History) -> Vec<String> {
     let sentence = |one: &LeftOut| {
-        let what = if one.what.is_empty() { String::new() } else { format!(", {}", one.what) };
+        let what =
+            if one.what.is_empty() { String::new() } else { format!(", {}", names::what(one)) };
         format!("{}{what}: {}", one.run_id, because(&one.because))
     };
     history.left_out.iter().map(sentence).collect()
@@ -67,6 +74,7 @@ pub fn because(because: &Because) -> String {
     match because {
         Because::NothingFinished => "it has no finished step of those chosen".to_owned(),
         Because::OtherHost { own, latest } => {
+            let (own, latest) = (machine(own), machine(latest));
             format!("it is of another host ({own}; the latest is of {latest}); --all-hosts")
         }
         Because::Copied { run_id } => format!("run {run_id} has all its figures"),
@@ -76,8 +84,13 @@ pub fn because(because: &Because) -> String {
             let shown = |value: &Option<String>| {
                 value.as_ref().map_or_else(|| "none".to_owned(), |value| one_line(value))
             };
-            let one = |of: &OtherCondition| {
-                format!("{} {}, not {}", of.name, shown(&of.own), shown(&of.latest))
+            let one = |of: &OtherCondition| match of {
+                OtherCondition::Placement { own, latest } => {
+                    format!("placement {own}, not {latest}")
+                }
+                OtherCondition::Work { keys, own, latest } => {
+                    format!("{} {}, not {}", suite_value(keys), shown(own), shown(latest))
+                }
             };
             let words: Vec<String> = all.iter().map(one).collect();
             format!("other than the latest: {}", list_in_short(&words))
@@ -92,14 +105,16 @@ pub fn because(because: &Because) -> String {
     }
 }
 
-/// What differs between two points: `kernel (6.8.0, then 6.9.1)`; `None` where nothing does.
+/// What differs between the points beside a change: `kernel (6.8.0, then 6.9.1)`; `None` where nothing does.
 #[must_use]
-pub fn unlike_in_words(unlike: &[OtherSurroundings]) -> Option<String> {
-    let value = |text: &str| clip(text, VALUE_COLUMNS);
-    let one = |OtherSurroundings { name, before, after }: &OtherSurroundings| {
-        format!("{name} ({}, then {})", value(before), value(after))
+pub fn unlike_in_words(series: &Series, change: &Change) -> Option<String> {
+    let before = series.points.get(change.at.checked_sub(1)?)?;
+    let first = series.points.get(change.at)?;
+    let one = |what: &Surrounding| {
+        let value = |p: &Point| clip(&names::surrounding(&p.surroundings, *what), VALUE_COLUMNS);
+        format!("{} ({}, then {})", what.key(), value(before), value(first))
     };
-    let told: Vec<String> = unlike.iter().map(one).collect();
+    let told: Vec<String> = change.unlike.iter().map(one).collect();
     (!told.is_empty()).then(|| list(&told))
 }
 

@@ -4,9 +4,39 @@ use rqps_model::{Metric, StepKind};
 
 use super::operations;
 use crate::grid::{Grid, GridCell, Side, plain};
+use rqps_analysis::insert::FieldMetric;
 use rqps_analysis::insert::field::FIELD_METRICS;
 use rqps_analysis::{Analysis, Cell, StepAnalysis};
 use rqps_text::number::{self, NOTHING};
+
+/// What each of [`FIELD_METRICS`] is.
+const MEANINGS: [&str; FIELD_METRICS.len()] = [
+    "rows inserted per second; in l.x rows indexed",
+    "queries per second",
+    "storage reads per second",
+    "MB read from storage per second",
+    "storage writes per second",
+    "MB written to storage per second",
+    "storage reads per query; per row where the step does not query",
+    "KB read from storage per query or row, as rpq",
+    "storage writes per row inserted",
+    "KB written to storage per row inserted",
+    "context switches of the host per second",
+    "CPU of the whole host, user and system, all CPUs together are 100",
+    "context switches of the host per query or row, as rpq",
+    "CPU of the whole host per query or row, as rpq",
+    "tables and indexes after the step",
+    "data directory after the step",
+    "resident memory of the server at the end of the step, one reading",
+    "slowest of the operations that the figure counts",
+    "rate that half of the seconds reached or exceeded",
+    "rate that 99% of the seconds reached or exceeded",
+];
+
+/// The field's metrics in its order, each with what it is.
+pub fn meanings() -> impl Iterator<Item = (FieldMetric, &'static str)> {
+    FIELD_METRICS.into_iter().zip(MEANINGS)
+}
 
 /// CPU per operation of the server and the client, which the field does not have.
 const OURS: [Metric; 2] = [Metric::ServerCpu, Metric::ClientCpu];

@@ -2,21 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use rqps_explain::{Ageing, Cause, Change, Quantity, Split};
+use rqps_analysis::Cell;
+use rqps_explain::{Ageing, Change, Quantity, Split};
 use rqps_model::Verdict;
 use serde::Serialize;
 
 use super::{EstimateJson, estimate};
+use crate::causes::sentence;
 
 #[derive(Serialize)]
-pub(super) struct CauseJson<'a> {
+pub(super) struct CauseJson {
     kind: &'static str,
     words: &'static str,
     direction: Verdict,
     parts: Vec<&'static str>,
     share: Option<f64>,
     change_us: Option<f64>,
-    sentence: &'a str,
+    sentence: String,
 }
 
 #[derive(Serialize)]
@@ -64,21 +66,22 @@ pub(super) fn ageing(ageing: &Ageing) -> AgeingJson {
 }
 
 /// The cause of a cell.
-pub(super) fn cause(cause: &Cause) -> CauseJson<'_> {
-    CauseJson {
+pub(super) fn cause(cell: &Cell) -> Option<CauseJson> {
+    let cause = cell.cause()?;
+    Some(CauseJson {
         kind: cause.kind.key(),
         words: cause.kind.words(cause.direction),
         direction: cause.direction,
         parts: cause.parts.iter().map(|part| part.key()).collect(),
         share: cause.share,
         change_us: cause.change_us,
-        sentence: &cause.sentence,
-    }
+        sentence: sentence::of_cell(cell)?,
+    })
 }
 
 /// The split of a cell.
 pub(super) fn split(split: &Split) -> SplitJson {
-    let part = |(part, change): &(rqps_explain::Part, Change)| {
+    let part = |(part, change): &(rqps_explain::TimePart, Change)| {
         (part.key(), ChangeJson::of(change, split.share(*part)))
     };
     let quantity =

@@ -6,8 +6,8 @@ use rqps_model::{RunStatus, Schedule};
 use serde::Serialize;
 
 use super::host::HostJson;
-use crate::command;
-use rqps_analysis::join::{Condition, Joined, Source};
+use crate::{command, conditions};
+use rqps_analysis::join::{DifferentCondition, Joined, Source};
 use rqps_text::number;
 
 /// The runs, and what is not the same in all of them.
@@ -34,21 +34,21 @@ struct SourceJson<'a> {
 #[derive(Serialize)]
 struct ConditionJson<'a> {
     topic: &'static str,
-    name: &'a str,
+    name: String,
     /// By the runs' ids.
-    values: BTreeMap<&'a str, Option<&'a str>>,
+    values: BTreeMap<&'a str, Option<String>>,
 }
 
 impl<'a> JoinedJson<'a> {
     pub(super) fn of(joined: &'a Joined) -> Self {
-        let condition = |c: &'a Condition| ConditionJson {
-            topic: c.topic.key(),
-            name: &c.name,
+        let condition = |c: &'a DifferentCondition| ConditionJson {
+            topic: c.condition.topic().key(),
+            name: conditions::name(&c.condition),
             values: joined
                 .sources
                 .iter()
                 .zip(&c.values)
-                .map(|(source, value)| (source.id.as_str(), value.as_deref()))
+                .map(|(source, value)| (source.id.as_str(), value.as_ref().map(conditions::value)))
                 .collect(),
         };
         Self {

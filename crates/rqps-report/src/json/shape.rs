@@ -201,7 +201,7 @@ pub(super) struct ResultJson<'a> {
     pub(super) no_verdict: Option<&'static str>,
     pub(super) comparison: Option<ComparisonJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) cause: Option<CauseJson<'a>>,
+    pub(super) cause: Option<CauseJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) split: Option<SplitJson>,
     #[serde(skip_serializing_if = "Option::is_none")]

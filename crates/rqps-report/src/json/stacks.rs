@@ -5,7 +5,7 @@ use rqps_stacks::function::{Change, FunctionChange, FunctionTime};
 use rqps_stacks::profile::{CpuSampling, NotHad, WaitSampling};
 use serde::Serialize;
 
-use crate::stacks::{TOP, Table};
+use crate::stacks::{TOP, Table, place};
 use rqps_analysis::{Analysis, PairStacks, StepStacks};
 
 /// One step.
@@ -71,7 +71,7 @@ struct ChangeJson {
 #[derive(Serialize)]
 struct WaitJson<'a> {
     kind: &'a str,
-    place: &'a str,
+    place: String,
     us: &'a [Option<f64>],
     threads: &'a [Option<f64>],
 }
@@ -93,7 +93,12 @@ fn of_step<'a>(analysis: &'a Analysis<'_>, stacks: &'a StepStacks<'_>) -> Option
         waits: stacks
             .waits
             .iter()
-            .map(|w| WaitJson { kind: &w.kind, place: &w.place, us: &w.us, threads: &w.threads })
+            .map(|w| WaitJson {
+                kind: &w.kind,
+                place: place(&w.place),
+                us: &w.us,
+                threads: &w.threads,
+            })
             .collect(),
     })
 }

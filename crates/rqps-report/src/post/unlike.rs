@@ -3,8 +3,10 @@
 use rqps_model::{Run, RunStep};
 
 use super::{same, steps};
+use crate::conditions::{by_value, name, values};
 use rqps_analysis::Analysis;
-use rqps_analysis::join::{self, Condition};
+use rqps_analysis::join::{DifferentCondition, conditions_of};
+use rqps_model::warning::{Condition, Topic};
 use rqps_text::words::{list_in_short, one_line};
 
 /// The lines, none where all is alike or there is one run; `names` are those above the columns.
@@ -13,23 +15,23 @@ pub(super) fn lines(hosts: &[Analysis<'_>], names: &[String]) -> Vec<String> {
         return Vec::new();
     }
     let runs: Vec<&Run> = hosts.iter().map(|host| host.run).collect();
-    let conditions = join::conditions_of(&runs);
+    let conditions = conditions_of(&runs);
     // Columns that are headed by their hosts say which those are.
     let by_host = runs.iter().zip(names).all(|(run, name)| one_line(&run.host.hostname) == *name);
-    let is_told = |condition: &Condition| by_host && condition.name == "host";
-    let line = |condition: &Condition| {
-        let values = condition.by_value(names.iter().map(String::as_str));
-        format!("not alike in {}: {values}", one_line(&condition.name))
+    let is_told = |of: &DifferentCondition| by_host && of.condition == Condition::Host;
+    let line = |of: &DifferentCondition| {
+        let values = values(of, names.iter().map(String::as_str));
+        format!("not alike in {}: {values}", one_line(&name(&of.condition)))
     };
     let mut out: Vec<String> = conditions.iter().filter(|c| !is_told(c)).map(line).collect();
     for (values, titles) in of_steps(hosts, |step| step.placement.to_string()) {
         let known = values.iter().zip(names);
-        let known = known.filter_map(|(value, name)| Some((value.as_deref()?, name.as_str())));
-        let values = join::by_value(known);
+        let known = known.filter_map(|(value, name)| Some((value.clone()?, name.as_str())));
+        let values = by_value(known);
         out.push(format!("not alike in placement: {values}: {}", list_in_short(&titles)));
     }
     // Where the tables or arguments differ, they have been named; a file that was imported does not know.
-    let is_known = conditions.iter().any(|condition| condition.name.starts_with("suite"))
+    let is_known = conditions.iter().any(|of| of.condition.topic() == Topic::Work)
         || runs.iter().any(|run| run.imported.is_some());
     if !is_known {
         let found = of_steps(hosts, |step| step.info.what.clone());

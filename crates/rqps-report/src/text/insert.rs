@@ -1,9 +1,9 @@
 //! The Insert Benchmark in text reports: the summary's three tables and the details of its steps.
 
 use super::Page;
+use crate::insert::meanings;
 use crate::insert::{self as tables, Summary};
 use crate::layout;
-use rqps_analysis::insert::field::FIELD_METRICS;
 use rqps_analysis::{Analysis, StepAnalysis};
 use rqps_text::words::shorten;
 
@@ -29,9 +29,8 @@ pub(super) fn legend(page: &mut Page, analysis: &Analysis<'_>) {
     if analysis.insert.is_none() {
         return;
     }
-    let meanings: Vec<String> = FIELD_METRICS
-        .iter()
-        .map(|metric| format!("{} {} ({})", metric.name, metric.meaning, metric.unit))
+    let meanings: Vec<String> = meanings()
+        .map(|(metric, meaning)| format!("{} {meaning} ({})", metric.name, metric.unit))
         .collect();
     page.paragraph(
         "",

@@ -2,9 +2,10 @@
 
 use expect_test::expect;
 use rqps_analysis::Analysis;
-use rqps_explain::{Kind, Part, Quantity, work::Work};
+use rqps_explain::{Kind, Quantity, TimePart, work::Work};
 use rqps_model::query_plan::{Access, Asked, Extra, Path};
 use rqps_model::{Dbms, PlanShape, QueryPlan, Run, StepKind, Waits};
+use rqps_report::causes::sentence;
 use rqps_report::{Detail, TextOptions, csv, json, markdown, text};
 
 use rqps_stacks::Stacks;
@@ -29,7 +30,8 @@ fn every_format_tells_the_causes() {
     let causes: Vec<_> = analysis.steps.iter().map(|s| s.cells[1].cause()).collect();
     let kinds: Vec<_> = causes.iter().map(|cause| cause.map(|c| c.kind)).collect();
     assert_eq!(kinds, [Some(Kind::CpuOverhead), Some(Kind::Waiting), None]);
-    let sentences: Vec<&str> = causes.iter().flatten().map(|c| c.sentence.as_str()).collect();
+    let cells = analysis.steps.iter().map(|step| &step.cells[1]);
+    let sentences: Vec<String> = cells.filter_map(sentence::of_cell).collect();
     expect![[r#"
         0.74: server CPU per query 2.7x (+35 µs of +35 µs), IO unchanged: new CPU overhead
         0.74: waiting +28 µs of +35 µs per query, server CPU 1.35x, IO unchanged: contention or waiting"#]].assert_eq(&sentences.join("\n"));
@@ -83,7 +85,7 @@ fn parts_add_up_to_the_time_and_their_changes_to_its_change() {
         assert!(near(sum(|c| c.base), split.total.base));
         assert!(near(sum(|c| c.candidate), split.total.candidate));
         assert!(near(sum(|c| c.difference.point), split.total.difference.point));
-        let shares: f64 = Part::ALL.into_iter().filter_map(|part| split.share(part)).sum();
+        let shares: f64 = TimePart::ALL.into_iter().filter_map(|part| split.share(part)).sum();
         assert!(near(shares, 1.0) || split.total.difference.point.abs() < 1e-9);
     }
 }
@@ -165,8 +167,8 @@ fn plan(path: Path, index: Option<&str>, extras: &[Extra]) -> QueryPlan {
 fn two_causes(run: &Run) -> [(Kind, String); 2] {
     let analysis = Analysis::of(run, 0.05);
     [0, 1].map(|at| {
-        let cause = analysis.steps[at].cells[1].cause().unwrap();
-        (cause.kind, cause.sentence.clone())
+        let cell = &analysis.steps[at].cells[1];
+        (cell.cause().unwrap().kind, sentence::of_cell(cell).unwrap())
     })
 }
 
@@ -252,7 +254,7 @@ fn waiting_is_told_by_its_place_where_threads_were_looked_at() {
     ));
     let said = |profiles: &[rqps_stacks::StackProfile], at: usize| {
         let analysis = Analysis::of(&run, 0.05).with_profiles(profiles);
-        analysis.steps[at].cells[1].cause().unwrap().sentence.clone()
+        sentence::of_cell(&analysis.steps[at].cells[1]).unwrap()
     };
     expect!["0.74: waiting +28 µs of +35 µs per query, server CPU 1.35x, IO unchanged, threads +24.0 µs asleep: futex, futex_wait in extra slices: contention or waiting"].assert_eq(&said(&profiles, 1));
     // Of a step without a profile nothing more is said, and nothing of a difference by chance.

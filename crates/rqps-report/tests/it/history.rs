@@ -6,7 +6,7 @@ use rqps_model::run::Check;
 use rqps_model::slice::Lateness;
 use rqps_model::{Dbms, Run, RunSystem, Schedule, StepOutcome, SystemSource};
 use rqps_report::history::words::{because, certainty, sentence, sentences};
-use rqps_report::history::{csv, json, text};
+use rqps_report::history::{csv, json, names, text};
 
 use rqps_fixtures::system;
 use rqps_fixtures::versions::{run, versions, versions_with_warnings};
@@ -40,8 +40,8 @@ fn versions_follow_one_another_by_number() {
     assert_eq!(servers(&history, 0), wanted.map(|v| format!("MariaDB {v}")));
     // The base stands there once, however many runs have it.
     assert_eq!(history.series[0].points.iter().filter(|p| p.is_base).count(), 1);
-    let base = "MariaDB 10.1.23, innodb, small".to_owned();
-    assert_eq!(history.series[0].scale, Scale::Relative { base });
+    let Scale::Relative { base } = &history.series[0].scale else { panic!("no base") };
+    assert_eq!(names::base(base), "MariaDB 10.1.23, innodb, small");
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn what_was_measured_otherwise_is_left_out_and_named() {
     let said: Vec<String> = history
         .left_out
         .iter()
-        .map(|l| format!("{} {}: {}", l.run_id, l.what, because(&l.because)))
+        .map(|l| format!("{} {}: {}", l.run_id, names::what(l), because(&l.because)))
         .collect();
     let said = said.join("\n");
     assert!(
@@ -162,7 +162,11 @@ fn steps_and_systems_are_chosen() {
 #[test]
 fn by_time_the_base_is_no_series() {
     let history = History::of(versions(), Choice { order: Some(Order::Time), ..choice() }).unwrap();
-    assert!(history.series.iter().all(|s| !s.line.contains("100123")), "{:?}", history.series);
+    assert!(
+        history.series.iter().all(|s| !names::line(s).contains("100123")),
+        "{:?}",
+        history.series
+    );
     assert_eq!(history.series.len(), 2 * 5);
 }
 
@@ -235,7 +239,7 @@ fn starts_that_were_measured_need_no_assumption() {
     // Of 18 blocks, and with the degrees of freedom of three starts.
     assert_eq!((point.starts, point.value.n), (3, 18));
     assert!((known.df - 2.0).abs() < 1e-9, "{known:?}");
-    assert_eq!(point.surroundings.schedule, "slices of 100 ms, 3 starts");
+    assert_eq!(names::schedule(&point.surroundings), "slices of 100 ms, 3 starts");
     assert!(certainty(&history).iter().any(|c| c.contains("intervals hold what a start draws")));
 }
 
@@ -300,7 +304,7 @@ fn a_system_with_a_injected_slowdown_is_another() {
         let choice = Choice { order: Some(order), ..choice() };
         let runs = vec![of(0, 0), of(1, 500), of(2, 504)];
         let history = History::of(runs, choice).unwrap();
-        history.series.iter().map(|s| s.line.clone()).collect::<Vec<_>>()
+        history.series.iter().map(names::line).collect::<Vec<_>>()
     };
     assert_eq!(
         lines(Order::Time),

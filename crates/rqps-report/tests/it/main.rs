@@ -14,6 +14,7 @@ mod insert_blocks;
 mod many;
 mod properties;
 mod query_plans;
+mod rules;
 mod schema;
 mod severe;
 mod stacks;

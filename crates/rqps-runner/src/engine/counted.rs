@@ -24,7 +24,7 @@ pub(crate) struct Counted {
 impl Counted {
     /// Opens a connection of its own to a server.
     pub(crate) fn open(dbms: Dbms, endpoint: &Endpoint, patience: Patience) -> Self {
-        let opened = (dbms != Dbms::Null).then(|| Probe::open(dbms, endpoint, patience.answer()));
+        let opened = dbms.is_server().then(|| Probe::open(dbms, endpoint, patience.answer()));
         let (probe, failure) = match opened {
             None => (None, None),
             Some(Ok(probe)) if probe.tells_any() => (Some(probe), None),

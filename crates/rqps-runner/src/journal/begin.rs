@@ -247,7 +247,7 @@ pub fn keep_imported(mut runs: Vec<Run>, store: &Store) -> Result<Vec<String>> {
             let is_taken = |id: &str| {
                 taken.iter().any(|taken| taken == id) || store.is_held(id).unwrap_or(false)
             };
-            run.id = run_id::of(run.started_unix_ms, &run.name, is_taken);
+            run.id = run_id::make(run.started_unix_ms, &run.name, is_taken);
             taken.push(run.id.clone());
             // Runs of hosts that nobody names are not of one host for all that is known.
             if *is_of_unknown_host {
@@ -275,7 +275,7 @@ fn new_id(started_unix_ms: i64, name: &str, store: &Store) -> Result<(String, Ru
                 || store.list_runs()?.iter().any(|run| run.id == id))
         };
         // An error counts as taken for the moment and is met again below.
-        let id = run_id::of(started_unix_ms, name, |id| taken(id).unwrap_or(false));
+        let id = run_id::make(started_unix_ms, name, |id| taken(id).unwrap_or(false));
         match store.lock_run(&id) {
             // Another process may have made it between the look and the lock.
             Ok(lock) if !taken(&id)? => return Ok((id, lock)),

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 /// The id of a run that started then. `taken` says whether an id is in use already.
-pub(crate) fn of(started_unix_ms: i64, name: &str, taken: impl Fn(&str) -> bool) -> String {
+pub(crate) fn make(started_unix_ms: i64, name: &str, taken: impl Fn(&str) -> bool) -> String {
     const MAX_NAME: usize = 40;
     let mut word: String = name
         .chars()
@@ -41,9 +41,9 @@ mod tests {
 
     #[test]
     fn names_become_words_and_ids_stay_apart() {
-        assert_eq!(of(0, "my plan/../x", |_| false), "19700101-000000-my-plan-..-x");
-        assert_eq!(of(0, "", |_| false), "19700101-000000");
+        assert_eq!(make(0, "my plan/../x", |_| false), "19700101-000000-my-plan-..-x");
+        assert_eq!(make(0, "", |_| false), "19700101-000000");
         let taken = ["19700101-000000-a", "19700101-000000-a-2"];
-        assert_eq!(of(0, "a", |id| taken.contains(&id)), "19700101-000000-a-3");
+        assert_eq!(make(0, "a", |id| taken.contains(&id)), "19700101-000000-a-3");
     }
 }

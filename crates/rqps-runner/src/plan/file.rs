@@ -1,10 +1,13 @@
 //! Plans as written: the TOML file, key by key, and back.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
 use std::path::PathBuf;
 
 use rqps_model::{SystemSource, Transport};
-use serde::{Deserialize, Serialize};
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Plan, ProfilingFile};
 
@@ -19,10 +22,10 @@ pub struct PlanFile {
     /// `warn` or `strict`: whether a severe difference between the systems is said or refused.
     pub audit: Option<String>,
     /// The systems.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "read_systems")]
     pub system: Vec<SystemFile>,
     /// The suites; the sysbench suite when absent.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "read_suites")]
     pub suite: Vec<SuiteFile>,
     /// Order of slices and placement.
     #[serde(default)]
@@ -30,6 +33,36 @@ pub struct PlanFile {
     /// Stack profiles, recorded in extra slices after the measured ones: `true`, or which steps and for
     /// how long.
     pub profile: Option<ProfilingFile>,
+}
+
+fn read_systems<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<SystemFile>, D::Error> {
+    from.deserialize_seq(Tables { expected: "tables [[system]]", kind: PhantomData })
+}
+
+fn read_suites<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<SuiteFile>, D::Error> {
+    from.deserialize_seq(Tables { expected: "tables [[suite]]", kind: PhantomData })
+}
+
+/// Reads an array of tables; where something else stands, it says how the tables are written.
+struct Tables<T> {
+    expected: &'static str,
+    kind: PhantomData<T>,
+}
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Tables<T> {
+    type Value = Vec<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expected)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut tables: A) -> Result<Vec<T>, A::Error> {
+        let mut all = Vec::new();
+        while let Some(table) = tables.next_element()? {
+            all.push(table);
+        }
+        Ok(all)
+    }
 }
 
 /// A system as written.

@@ -47,7 +47,7 @@ impl SystemFile {
     fn engine(&self, dbms: Dbms) -> Result<Engine, Refusal> {
         let default = dbms.default_engine();
         let engine = word(self.engine.as_deref())?.unwrap_or(default);
-        if dbms.is_postgres_family() != (engine == Engine::Heap) {
+        if !dbms.engines().contains(&engine) {
             let known = default.to_string();
             let what = format!("{} has no engine {:?}", dbms.name(), engine.to_string());
             return Err((what, format!("write engine = {known:?}, or leave it out")));
@@ -183,8 +183,8 @@ impl SystemFile {
         })
     }
 
-    /// The null client is a part of rqps: there is nothing to choose.
-    fn null_source(&self) -> Result<(SystemSource, Dbms, Option<String>), Refusal> {
+    /// A DBMS without a server is a part of rqps: there is nothing to choose.
+    fn builtin_source(&self, dbms: Dbms) -> Result<(SystemSource, Dbms, Option<String>), Refusal> {
         for (key, given) in [
             ("version", self.version.is_some()),
             ("basedir", self.basedir.is_some()),
@@ -203,11 +203,11 @@ impl SystemFile {
             ("sql_after_load", !self.sql_after_load.is_empty()),
         ] {
             if given {
-                let what = format!("dbms \"null\" is a part of rqps and has no {key}");
+                let what = format!("dbms \"{dbms}\" is a part of rqps and has no {key}");
                 return Err((what, format!("leave out {key}")));
             }
         }
-        Ok((SystemSource::Builtin, Dbms::Null, None))
+        Ok((SystemSource::Builtin, dbms, None))
     }
 
     fn source(
@@ -215,8 +215,8 @@ impl SystemFile {
         dbms: Option<Dbms>,
         catalogue: &Catalogue,
     ) -> Result<(SystemSource, Dbms, Option<String>), Refusal> {
-        if dbms == Some(Dbms::Null) {
-            return self.null_source();
+        if let Some(dbms) = dbms.filter(|dbms| !dbms.is_server()) {
+            return self.builtin_source(dbms);
         }
         let need_dbms = || {
             let what = "dbms is missing".to_owned();

@@ -119,3 +119,15 @@ fn audits_warn_unless_a_plan_is_strict() {
     let error = file.resolve("test", &Catalogue::builtin().unwrap()).unwrap_err().to_string();
     assert_eq!(error, "test: unknown audit \"lax\" (known: warn, strict); write one of them");
 }
+
+#[test]
+fn a_single_bracket_is_told_what_to_write() {
+    for (text, wanted) in [
+        ("[system]\ndbms = 'null'\n", "expected tables [[system]]"),
+        ("[[system]]\ndbms = 'null'\n[suite]\nrows = 1000\n", "expected tables [[suite]]"),
+        ("[[system]]\ndbms = 'null'\n[[suite]]\nrows = []\n", "rows"),
+    ] {
+        let said = PlanFile::parse(text, "test").unwrap_err().to_string();
+        assert!(said.contains(wanted), "{said}");
+    }
+}

@@ -6,7 +6,7 @@ use rqps_model::WarningKind;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
-use rqps_model::{Dbms, Family, StepIdx, StepKind, SystemIdx};
+use rqps_model::{StepIdx, StepKind, SystemIdx};
 use rqps_server::instance;
 use rqps_workload::insert::{MAX_GAP, Schema};
 use rqps_workload::populate;
@@ -224,9 +224,8 @@ fn look_at_insert_tables(
             args.rows
         );
         if are_indexed {
-            let indexes = Schema::index_names(table);
-            let found = count(run, up, &count_indexes_sql(up.dbms(), &name, &indexes))?;
-            let wanted = indexes.len();
+            let found = count(run, up, &Schema::count_indexes_sql(up.dbms(), table))?;
+            let wanted = Schema::index_names(table).len();
             ensure!(found == wanted as u64, "{name} has {found} indexes of {wanted}");
         }
         rows.push(found);
@@ -256,22 +255,6 @@ fn are_whole(steps: &[PlannedStep], load: StepIdx, first: StepIdx) -> Result<boo
         is_whole &= !grows && planned.of_file()?.0.is_whole(args);
     }
     Ok(is_whole)
-}
-
-/// How many of these indexes a table has.
-fn count_indexes_sql(dbms: Dbms, table: &str, indexes: &[String]) -> String {
-    let (from, column, of_table) = match dbms.family() {
-        Family::Postgres => ("pg_indexes", "indexname", "tablename"),
-        _ => (
-            "information_schema.statistics",
-            "index_name",
-            "table_schema = DATABASE() AND table_name",
-        ),
-    };
-    let names = indexes.join("', '");
-    format!(
-        "SELECT COUNT(DISTINCT {column}) FROM {from} WHERE {of_table} = '{table}' AND {column} IN ('{names}')"
-    )
 }
 
 #[cfg(test)]

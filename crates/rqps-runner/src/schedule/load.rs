@@ -1,7 +1,7 @@
 //! Fills the tables of a suite that is read from a file.
 
 use anyhow::Result;
-use rqps_model::{Dbms, Slice, StepIdx};
+use rqps_model::{Slice, StepIdx};
 use rqps_workload::LoadSpec;
 use rqps_workload::statement::table_name;
 
@@ -31,7 +31,7 @@ pub(crate) fn load(
     let mut show = |rows| journal.tell(Event::Populating { label, rows, total_rows });
     let slice = populate::measure_load(&run.bench(up), planned, &load, &mut show)?;
     // Counting rows reads the tables through: no part of what was measured.
-    if spec.dbms != Dbms::Null {
+    if spec.dbms.is_server() {
         let interrupt = &run.environment.interrupt;
         up.breakable(interrupt, |admin| populate::check_rows(admin, &load))?;
         up.verify_compression()?;

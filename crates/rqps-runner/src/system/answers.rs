@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use rqps_client::{Connection, Error, ErrorClass};
-use rqps_model::Dbms;
 use rqps_server::{Patience, connect, connect_to_keep, idle};
 
 use super::{Local, RunningSystem};
@@ -39,7 +38,7 @@ impl RunningSystem {
     /// this waits for its process to end, which comes a moment after its connections break. One that lost a
     /// process to its memory limit counts as gone: PostgreSQL starts all others again.
     pub(crate) fn answers(&mut self) -> bool {
-        if self.spec.dbms == Dbms::Null {
+        if !self.spec.dbms.is_server() {
             return true;
         }
         if self.gone.is_some() {
@@ -90,7 +89,7 @@ impl RunningSystem {
     /// When the server does not answer in time: what comes next would wait far longer. When rqps's schema there is no
     /// longer this run's.
     pub(super) fn renew(&mut self) -> Result<()> {
-        if self.spec.dbms == Dbms::Null {
+        if !self.spec.dbms.is_server() {
             return Ok(());
         }
         let answer = ask(self.admin.as_mut(), self.patience);

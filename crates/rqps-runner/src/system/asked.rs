@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use rqps_client::Connection;
 use rqps_model::{Dbms, Engine, QueryPlan, RunSystem, Sizes};
-use rqps_server::destructive::Scope;
+use rqps_server::dbms::{has_binary_log, own_scope};
 use rqps_server::explain::Question;
 use rqps_server::{Watch, audit, compression, connect, debt, destructive, facts, lsm, settle};
 use rqps_workload::Probe;
@@ -31,9 +31,10 @@ impl RunningSystem {
     pub(crate) fn facts(&mut self) -> Result<RunSystem> {
         self.renew()?;
         let dbms = self.spec.dbms;
-        let version_text = match dbms {
-            Dbms::Null => "null".to_owned(),
-            _ => facts::version_text(self.admin.as_mut())?,
+        let version_text = if dbms.is_server() {
+            facts::version_text(self.admin.as_mut())?
+        } else {
+            dbms.to_string()
         };
         let settings = facts::effective_settings(dbms, self.admin.as_mut())?;
         let setup = self.server.as_ref().map(|s| s.instance.setup());
@@ -66,7 +67,7 @@ impl RunningSystem {
 
     /// Makes room for a suite's tables: older ones are dropped, on somebody else's server in rqps's own schema.
     pub(crate) fn make_room(&mut self, tables: Vec<String>) -> Result<()> {
-        if self.spec.dbms == Dbms::Null {
+        if !self.spec.dbms.is_server() {
             return Ok(());
         }
         self.renew()?;
@@ -75,7 +76,7 @@ impl RunningSystem {
         let made: BTreeSet<String> = self.tables.drain(..).collect();
         let Some(scope) = scope(self.server.as_ref(), self.guest.as_ref()) else { return Ok(()) };
         for table in made.iter().chain(tables.iter().filter(|table| !made.contains(*table))) {
-            destructive::drop_table(scope, self.spec.dbms, table, self.admin.as_mut())?;
+            destructive::drop_table(scope, table, self.admin.as_mut())?;
         }
         self.tables = tables;
         Ok(())
@@ -89,12 +90,12 @@ impl RunningSystem {
         for sql in statements {
             let done = self.breakable(interrupt, |admin| {
                 let scope = match (&instance, &guest) {
-                    (Some((dir, _)), _) => Scope::Own { dir },
+                    (Some((dir, _)), _) => own_scope(dbms, dir),
                     (None, Some(guest)) => guest.scope(),
                     // The null client has no server.
                     (None, None) => return Ok(()),
                 };
-                Ok(destructive::run_of_plan(scope, dbms, &sql, admin)?)
+                Ok(destructive::run_of_plan(scope, &sql, admin)?)
             });
             done.context("run the plan's sql_after_load")?;
         }
@@ -216,7 +217,7 @@ impl RunningSystem {
     /// How it goes about statements, asked on a connection of their own; nothing of the null client.
     pub(crate) fn plans(&self, probes: &[Probe]) -> Result<Vec<QueryPlan>> {
         let dbms = self.spec.dbms;
-        if dbms == Dbms::Null {
+        if !dbms.is_server() {
             return Ok(Vec::new());
         }
         let mut connection = connect(dbms, &self.endpoint)?;
@@ -242,7 +243,7 @@ impl RunningSystem {
             (self.guest.clone(), self.server.as_ref().map(|s| s.instance_dirs()));
         let settled = self.breakable(interrupt, |admin| {
             let (scope, data_dir) = match (&instance, &guest) {
-                (Some((dir, data)), _) => (Scope::Own { dir }, Some(data.as_path())),
+                (Some((dir, data)), _) => (own_scope(dbms, dir), Some(data.as_path())),
                 (None, Some(guest)) => (guest.scope(), None),
                 (None, None) => bail!("nothing to settle"),
             };
@@ -261,7 +262,7 @@ impl RunningSystem {
         let admin = self.admin.as_mut();
         let database = facts::database_bytes(self.spec.dbms, version, dir, admin)?;
         let data_dir = self.server.as_ref().map(|s| s.running.data_dir_sizes());
-        let has_binlog = self.spec.dbms.is_mysql_family();
+        let has_binlog = has_binary_log(self.spec.dbms);
         Ok(Sizes {
             database_bytes: database,
             data_dir_bytes: data_dir.map(|d| d.total),

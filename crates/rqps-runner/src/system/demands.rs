@@ -38,7 +38,7 @@ pub(crate) fn check(
     notes.extend(check_caches(name, spec.dbms, &config, rendered, &effective)?);
     let direct = effective.get("debug_io_direct").is_some_and(|value| value.contains("data"));
     let is_bounded = spec.variant.limits.memory_bytes.is_some();
-    if spec.dbms.is_postgres_family() && spec.config == "io-bound" && !direct && !is_bounded {
+    if spec.engine == Engine::Heap && spec.config == "io-bound" && !direct && !is_bounded {
         notes.push(
             "config \"io-bound\" without memory: PostgreSQL reads through the page cache, which \
              nothing bounds, so it is measured from memory; write memory = \"...\" below the system"

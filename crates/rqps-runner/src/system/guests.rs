@@ -88,7 +88,7 @@ fn check_each<'a>(
     steps: &[PlannedStep],
     check: &dyn Fn(&SystemSpec, &str) -> Result<(), Error>,
 ) -> Result<()> {
-    for spec in systems.filter(|spec| spec.dbms != Dbms::Null) {
+    for spec in systems.filter(|spec| spec.dbms.is_server()) {
         for sql in &spec.variant.sql_after_load {
             check(spec, sql).with_context(|| format!("sql_after_load of {}", spec.label))?;
         }

@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result};
 use rqps_client::Connection;
 use rqps_model::SystemSpec;
 use rqps_server::destructive::Scope;
-use rqps_server::guest::{Guest, Maker, Terms, other_schemas};
+use rqps_server::guest::{Guest, Maker, Terms, changes_settings, other_schemas};
 use rqps_server::{Dsn, Error};
 
 use super::{Data, Local, RunningSystem, Start};
@@ -26,7 +26,7 @@ pub(super) fn enter(
     let (allow_settings, patience) = (environment.allow_settings, environment.patience);
     let terms = Terms { maker: &maker, allow_settings, patience };
     let entered = Guest::enter(spec.dbms, &dsn.endpoint, terms, &mut told)?;
-    if spec.dbms.is_mysql_family() && !allow_settings && data != Data::Try {
+    if changes_settings(spec.dbms) && !allow_settings && data != Data::Try {
         told(KEEPS_SETTINGS);
     }
     Ok(entered)

@@ -3,6 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 use rqps_analysis::under_way::Course;
 use rqps_model::{Block, StepOutcome};
+use rqps_report::comparison;
 use rqps_store::outline::OutlineStep;
 use rqps_text::number::{count, interval, long_duration, plain_figure, ratio};
 use rqps_text::words::one_line;
@@ -207,7 +208,7 @@ fn now(seen: &Seen) -> Markup {
                         td.num { @if let Some(last) = &last { (ratio(last)) } }
                         td.range { @if let Some(last) = &last {
                             (interval(last).unwrap_or_else(|| "n=1".to_owned()))
-                            @if let Some(bar) = bar { " " span.faint { (bar.words()) (so_far) } }
+                            @if let Some(bar) = bar { " " span.faint { (comparison::bar(bar)) (so_far) } }
                         } }
                     }
                 }
@@ -251,7 +252,7 @@ fn narrowing(seen: &Seen) -> Markup {
             figure.narrowing {
                 figcaption {
                     "rQPS of " bdi { (one_line(label.as_str())) } ", block by block"
-                    @if let Some(bar) = bar { "; no verdict, " (bar.words()) (so_far) }
+                    @if let Some(bar) = bar { "; no verdict, " (comparison::bar(bar)) (so_far) }
                 }
                 (chart(&course))
             }

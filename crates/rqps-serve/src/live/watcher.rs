@@ -77,12 +77,12 @@ pub(crate) struct Watcher {
     results: PathBuf,
     run_id: String,
     store: Option<Store>,
-    known: Option<Known>,
+    known: Option<LastRead>,
 }
 
 /// What was read of the store, and what it goes with.
 #[derive(Debug)]
-struct Known {
+struct LastRead {
     outline: Outline,
     step_idx: Option<usize>,
     blocks: Vec<Vec<Block>>,
@@ -131,7 +131,7 @@ impl Watcher {
         &self,
         store: &Store,
         at: (Option<(usize, Option<u32>, u64)>, bool),
-    ) -> Result<Known, Error> {
+    ) -> Result<LastRead, Error> {
         let outline = store.select_outline(&RunRef::Id(self.run_id.clone()))?;
         let has_blocks = |n: &Vec<u64>| n.iter().any(|&n| n > 0);
         let last = || outline.steps.iter().rposition(|step| has_blocks(&step.n_slices));
@@ -142,7 +142,7 @@ impl Watcher {
             Some(step_idx) => store.select_blocks(&self.run_id, step_idx, n_systems)?,
             None => vec![Vec::new(); n_systems],
         };
-        Ok(Known { outline, step_idx, blocks, at, read: Instant::now() })
+        Ok(LastRead { outline, step_idx, blocks, at, read: Instant::now() })
     }
 }
 

@@ -99,9 +99,9 @@ fn only(mut run: Run, systems: &[usize], base: Option<usize>) -> Option<Run> {
     let base = base.unwrap_or(run.base);
     run.base = kept.iter().position(|&idx| idx == base).unwrap_or(0);
     let is_kept = |idx: &usize| kept.contains(idx);
-    run.systems = of(std::mem::take(&mut run.systems), is_kept);
+    run.systems = retain(std::mem::take(&mut run.systems), is_kept);
     for step in &mut run.steps {
-        step.systems = of(std::mem::take(&mut step.systems), is_kept);
+        step.systems = retain(std::mem::take(&mut step.systems), is_kept);
     }
     // What happened to one of them is known by its place.
     run.warnings.retain_mut(|warning| {
@@ -113,7 +113,7 @@ fn only(mut run: Run, systems: &[usize], base: Option<usize>) -> Option<Run> {
     Some(run)
 }
 
-fn of<T>(all: Vec<T>, is_kept: impl Fn(&usize) -> bool) -> Vec<T> {
+fn retain<T>(all: Vec<T>, is_kept: impl Fn(&usize) -> bool) -> Vec<T> {
     all.into_iter().enumerate().filter(|(idx, _)| is_kept(idx)).map(|(_, one)| one).collect()
 }
 

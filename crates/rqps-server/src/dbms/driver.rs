@@ -10,6 +10,7 @@ use rqps_model::query_plan::Asked;
 use rqps_model::{Codec, Engine, SettingOrigin, Version};
 
 use super::guest_driver::GuestDriver;
+use super::own_guard::OwnGuard;
 use crate::Error;
 use crate::explain::{Question, Reason, Told};
 use crate::instance::Instance;
@@ -36,6 +37,8 @@ pub(crate) struct Driver {
         fn(OriginsQuestion<'_>, &mut dyn Connection) -> BTreeMap<String, SettingOrigin>,
     /// Facts of its build, of a running server's version text and settings.
     pub(crate) build: fn(&mut dyn Connection, &str, &Values) -> Values,
+    /// The schema of the benchmark's tables on a server of our own.
+    pub(crate) own_schema: &'static str,
     /// The benchmark's tables, as SQL takes their names.
     pub(crate) tables: fn(&mut dyn Connection) -> Result<Vec<String>, Error>,
     /// Bytes of these tables with their indexes; of a data directory that rqps can read, by its files.
@@ -49,8 +52,8 @@ pub(crate) struct Driver {
     pub(crate) connection_bytes: u64,
     /// The questions for its own counters.
     pub(crate) counters: &'static [CounterQuestion],
-    /// How it is asked for query plans; `None` where it has none.
-    pub(crate) explain: Option<ExplainDriver>,
+    /// How it is asked for query plans, or why it is not.
+    pub(crate) explain: Result<ExplainDriver, &'static str>,
     /// Brings its background work to rest.
     pub(crate) settle: fn(
         &Target<'_>,
@@ -71,6 +74,8 @@ pub(crate) struct Driver {
     pub(crate) part_of_file: fn(&Path) -> FilePart,
     /// What a guest says to it.
     pub(crate) guest: GuestDriver,
+    /// What is asked and sent before logs and tables go on a server of our own.
+    pub(crate) own_guard: OwnGuard,
     /// How rqps makes and starts a server of its own; `None` for one that is reached by address alone.
     pub(crate) own: Option<OwnServer>,
 }

@@ -28,6 +28,8 @@ pub struct GuestDriver {
     pub(crate) count_objects_sql: fn(&str) -> String,
     /// Questions for what tells a server from its replicas, the best first; none where no replica can be written to.
     pub(crate) server_id_sql: &'static [&'static str],
+    /// Whether settling changes settings of the server, which are restored afterwards.
+    pub(crate) changes_settings: bool,
     /// How tables and the schema are dropped.
     pub(crate) drops: Drops,
     /// What no statement of a user may hold, as this DBMS reads it otherwise than the others of its family.

@@ -32,7 +32,7 @@ pub(super) const DRIVER: Driver = Driver {
     thread_sql: |_| None,
     has_process_per_connection: false,
     counters: &[],
-    explain: None,
+    explain: Err("rqps does not read the plans of H2"),
     settle: |_, _, _, _, _| Ok(Vec::new()),
     debt: |_| Ok(BTreeMap::new()),
     durability: |_, _| Vec::new(),

@@ -9,6 +9,7 @@ use rqps_model::{Codec, SettingOrigin, Version};
 use super::driver::{Driver, ExplainDriver, OriginsQuestion, OwnServer, VersionWords};
 use super::mysql::{self, Making};
 use super::numbers_of;
+use super::own_guard::OwnGuard;
 use crate::Error;
 use crate::answer::query;
 use crate::instance::Instance;
@@ -21,7 +22,7 @@ pub(super) const DRIVER: Driver = Driver {
     thread_sql: |id| {
         Some(format!("select TID from information_schema.processlist where ID = {id}"))
     },
-    explain: Some(ExplainDriver {
+    explain: Ok(ExplainDriver {
         why_not: |_, _| None,
         ask: |_, connection, question, asked| {
             mysql::ask_with("EXPLAIN", connection, question, asked)
@@ -30,6 +31,7 @@ pub(super) const DRIVER: Driver = Driver {
     }),
     page_codecs,
     has_one_page_codec: true,
+    own_guard: OwnGuard { data_dir_sql: None, has_binary_logs: true, reset_names_logs_since: None },
     own: Some(OwnServer { initialise, ..mysql::OWN }),
     ..mysql::DRIVER
 };

@@ -16,6 +16,8 @@ use rqps_model::{Codec, Engine};
 
 use super::driver::{Driver, ExplainDriver, OwnServer};
 use super::numbers_of;
+use super::own_guard::OwnGuard;
+use crate::instance::DATABASE;
 pub(super) use build::origins_by;
 pub(super) use explain::ask_with;
 pub(super) use facts::bytes_of_files;
@@ -29,6 +31,7 @@ pub(super) const DRIVER: Driver = Driver {
     session: facts::session,
     origins: build::origins,
     build: build::build,
+    own_schema: DATABASE,
     tables: facts::tables,
     table_bytes: facts::table_bytes,
     thread_sql: |id| {
@@ -41,7 +44,7 @@ pub(super) const DRIVER: Driver = Driver {
     // write the binary log take 0.6 MB, and prepared statements some.
     connection_bytes: 4 << 20,
     counters: &[counters::STATUS_QUESTION],
-    explain: Some(EXPLAIN),
+    explain: Ok(EXPLAIN),
     settle: settle::settle,
     debt: facts::debt,
     durability,
@@ -52,6 +55,11 @@ pub(super) const DRIVER: Driver = Driver {
     has_one_page_codec: false,
     part_of_file: files::part_of,
     guest: guest::GUEST,
+    own_guard: OwnGuard {
+        data_dir_sql: None,
+        has_binary_logs: true,
+        reset_names_logs_since: Some(&[8, 4]),
+    },
     own: Some(OWN),
 };
 

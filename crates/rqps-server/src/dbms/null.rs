@@ -3,26 +3,60 @@
 use std::collections::BTreeMap;
 
 use super::driver::{Driver, FilePart};
-use super::mysql;
+use super::guest_driver::{Drops, GuestDriver};
+use super::own_guard::OwnGuard;
 
 pub(super) const DRIVER: Driver = Driver {
     recognise: |_| None,
+    tells_version_at_login: true,
     keep_session_sql: || None,
     settings: |_| Ok(BTreeMap::new()),
     session: |_| Ok(BTreeMap::new()),
     origins: |_, _| BTreeMap::new(),
     build: |_, _, _| BTreeMap::new(),
+    own_schema: "",
     tables: |_| Ok(Vec::new()),
     table_bytes: |_, _, _| Ok(Some(0)),
     thread_sql: |_| None,
+    has_process_per_connection: false,
     connection_bytes: 0,
     counters: &[],
-    explain: None,
+    explain: Err("the null client has no plans"),
     settle: |_, _, _, _, _| Ok(Vec::new()),
     debt: |_| Ok(BTreeMap::new()),
     durability: |_, _| Vec::new(),
     page_codecs: |_, _| Ok(Vec::new()),
+    has_one_page_codec: false,
     part_of_file: |_| FilePart::Data,
+    guest: GUEST,
+    own_guard: OwnGuard {
+        data_dir_sql: None,
+        has_binary_logs: false,
+        reset_names_logs_since: None,
+    },
     own: None,
-    ..mysql::DRIVER
+};
+
+/// It is never entered as a guest.
+const GUEST: GuestDriver = GuestDriver {
+    endpoint: |home, _| home,
+    quote: str::to_owned,
+    schemas_sql: "",
+    use_schema_sql: |_| String::new(),
+    current_schema_sql: "",
+    count_tables_sql: |_, _| String::new(),
+    session_id_sql: None,
+    makes_schema_whole: false,
+    count_objects_sql: |_| String::new(),
+    server_id_sql: &[],
+    changes_settings: false,
+    drops: Drops::OneByOne,
+    refused_texts: &[],
+    read_write_sql: "",
+    limit_waits_sql: |_| String::new(),
+    lock: None,
+    require_writes: |_, _| Ok(()),
+    refused_write: |_, _| None,
+    lacks_right: |_| false,
+    grant: |_| None,
 };

@@ -13,6 +13,7 @@ use nix::sys::signal::Signal;
 
 use super::driver::{Driver, ExplainDriver, OwnServer};
 use super::numbers_of;
+use super::own_guard::OwnGuard;
 
 pub(super) const DRIVER: Driver = Driver {
     recognise: |words| words.version.strip_prefix("PostgreSQL ").map(numbers_of),
@@ -22,6 +23,7 @@ pub(super) const DRIVER: Driver = Driver {
     session: facts::session,
     origins: build::origins,
     build: build::build,
+    own_schema: "public",
     tables: facts::tables,
     table_bytes: facts::table_bytes,
     thread_sql: |_| Some("select pg_backend_pid()".to_owned()),
@@ -30,7 +32,7 @@ pub(super) const DRIVER: Driver = Driver {
     // `work_mem`.
     connection_bytes: 12 << 20,
     counters: counters::VIEWS,
-    explain: Some(ExplainDriver {
+    explain: Ok(ExplainDriver {
         why_not: |_, _| None,
         ask: explain::ask,
         may_refuse_prepared: false,
@@ -44,6 +46,11 @@ pub(super) const DRIVER: Driver = Driver {
     has_one_page_codec: false,
     part_of_file: files::part_of,
     guest: guest::GUEST,
+    own_guard: OwnGuard {
+        data_dir_sql: Some("show data_directory"),
+        has_binary_logs: false,
+        reset_names_logs_since: None,
+    },
     own: Some(OWN),
 };
 

@@ -8,9 +8,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rqps_client::Connection;
-use rqps_model::{Dbms, Family};
 
 use crate::dbms::guest_driver::GuestDriver;
+use crate::dbms::own_guard::OwnGuard;
 use crate::guest::{has_marker, is_schema_name};
 use crate::{Error, Refusal};
 
@@ -21,6 +21,8 @@ pub enum Scope<'a> {
     Own {
         /// The run's directory of this server: its data directory and everything beside.
         dir: &'a Path,
+        /// What is asked of it.
+        driver: &'static OwnGuard,
     },
     /// A server of somebody else's.
     Guest {
@@ -85,36 +87,22 @@ pub(super) const OF_BINARY_LOGS: Reach = Reach {
 const DATA_DIR: &str = "datadir";
 const DATA_FILES: &str = "innodb_data_file_path";
 
-/// Refuses a statement on a server that this run did not start.
-pub(super) fn require_own(scope: Scope<'_>, statement: &str) -> Result<(), Error> {
-    if scope.is_own() {
-        return Ok(());
-    }
-    Err(Refusal::PlaceUntold {
-        statement: statement.to_owned(),
-        why: "the server is somebody else's".to_owned(),
-    }
-    .into())
-}
-
 /// Refuses a statement unless all that it reaches is the run's, by the server's own word.
 pub(super) fn require(
     scope: Scope<'_>,
-    dbms: Dbms,
     statement: &str,
     reach: Reach,
     connection: &mut dyn Connection,
 ) -> Result<(), Error> {
-    match (scope, dbms.family()) {
-        (Scope::Own { dir }, Family::Postgres) => {
-            let sql = "show data_directory";
-            let result = connection.query(sql).map_err(|e| Error::client(sql, e))?;
+    match scope {
+        Scope::Own { dir, driver: OwnGuard { data_dir_sql: Some(sql), .. } } => {
+            let result = connection.query(sql).map_err(|e| Error::client(*sql, e))?;
             let value = result.scalar().unwrap_or_default().as_bytes();
             let at = Within::of(dir, statement)?;
             at.require("data_directory", value, Path::new("/")).map(|_| ())
         }
-        (Scope::Own { dir }, _) => require_own_mysql(dir, statement, reach, connection),
-        (Scope::Guest { schema, driver, .. }, _) => {
+        Scope::Own { dir, .. } => require_own_variables(dir, statement, reach, connection),
+        Scope::Guest { schema, driver, .. } => {
             if is_schema_name(schema) && has_marker(driver, schema, connection)? {
                 return Ok(());
             }
@@ -124,7 +112,7 @@ pub(super) fn require(
     }
 }
 
-fn require_own_mysql(
+fn require_own_variables(
     dir: &Path,
     statement: &str,
     reach: Reach,

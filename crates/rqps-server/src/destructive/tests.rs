@@ -7,7 +7,10 @@ use std::path::PathBuf;
 
 use crate::fake::Fake;
 
+use rqps_model::Dbms;
+
 use super::*;
+use crate::dbms::own_scope;
 use crate::guest::scope;
 
 /// A run's directory with a data directory, and somebody's beside it.
@@ -58,11 +61,11 @@ impl Host {
     /// What is said of each statement, and which of them were sent.
     fn asked(&self, mut server: Fake) -> (Vec<String>, Vec<String>) {
         let dir = self.path("alias");
-        let (scope, version) = (Scope::Own { dir: &dir }, "8.0.33".parse().unwrap());
+        let (scope, version) = (own_scope(Dbms::Mysql, &dir), "8.0.33".parse().unwrap());
         let told = [
-            reset_binary_logs(scope, Dbms::Mysql, &version, &mut server),
-            set_global(scope, Dbms::Mysql, ("a", "1"), &mut server),
-            drop_table(scope, Dbms::Mysql, "sbtest1", &mut server),
+            reset_binary_logs(scope, &version, &mut server),
+            set_global(scope, ("a", "1"), &mut server),
+            drop_table(scope, "sbtest1", &mut server),
         ];
         let top = self.top.path().canonicalize().unwrap().display().to_string();
         let told = told.into_iter().map(|told| match told {
@@ -144,13 +147,13 @@ fn a_version_that_tells_no_place_of_its_logs_must_list_files_that_are_there() {
 fn postgres_is_asked_for_its_data_directory() {
     let host = Host::new();
     let dir = host.path("run-0");
-    let scope = Scope::Own { dir: &dir };
+    let scope = own_scope(Dbms::Postgres, &dir);
     let server = |at: &str| {
         let at = host.path(at).display().to_string();
         Fake::default().answering("show data_directory", vec![vec![at]])
     };
-    assert!(drop_table(scope, Dbms::Postgres, "sbtest1", &mut server("run-0/data")).is_ok());
-    let refused = drop_table(scope, Dbms::Postgres, "sbtest1", &mut server("theirs"));
+    assert!(drop_table(scope, "sbtest1", &mut server("run-0/data")).is_ok());
+    let refused = drop_table(scope, "sbtest1", &mut server("theirs"));
     assert!(matches!(refused, Err(Error::Refused(Refusal::OutsideOfRun { .. }))), "{refused:?}");
 }
 
@@ -160,15 +163,14 @@ fn a_guest_drops_in_its_own_schema_with_the_marker_alone() {
     let (ours, theirs) =
         (scope(Dbms::Mysql, "rqps_00c0ffee", false), scope(Dbms::Mysql, "shop", false));
     let mut server = marker("1");
-    drop_table(ours, Dbms::Mysql, "sbtest1", &mut server).unwrap();
+    drop_table(ours, "sbtest1", &mut server).unwrap();
     assert_eq!(server.asked.last().unwrap(), "DROP TABLE IF EXISTS `rqps_00c0ffee`.`sbtest1`");
-    drop_schema(ours, Dbms::Mysql, &mut server).unwrap();
+    drop_schema(ours, &mut server).unwrap();
     assert_eq!(server.asked.last().unwrap(), "DROP SCHEMA `rqps_00c0ffee`");
     for (scope, n) in [(ours, "0"), (theirs, "1")] {
-        for refused in [
-            drop_table(scope, Dbms::Mysql, "sbtest1", &mut marker(n)),
-            drop_schema(scope, Dbms::Postgres, &mut marker(n)),
-        ] {
+        for refused in
+            [drop_table(scope, "sbtest1", &mut marker(n)), drop_schema(scope, &mut marker(n))]
+        {
             assert!(
                 matches!(refused, Err(Error::Refused(Refusal::SchemaNotOurs { .. }))),
                 "{refused:?}"
@@ -177,15 +179,15 @@ fn a_guest_drops_in_its_own_schema_with_the_marker_alone() {
     }
     let version = "8.0.33".parse().unwrap();
     let mut server = marker("1");
-    assert!(reset_binary_logs(ours, Dbms::Mysql, &version, &mut server).is_err());
-    let refused = set_global(ours, Dbms::Mysql, ("a", "1"), &mut server);
+    assert!(reset_binary_logs(ours, &version, &mut server).is_err());
+    let refused = set_global(ours, ("a", "1"), &mut server);
     assert!(
         matches!(refused, Err(Error::Refused(Refusal::SettingsNotAllowed { .. }))),
         "{refused:?}"
     );
     assert_eq!(server.asked, Vec::<String>::new());
     let allowed = scope(Dbms::Mysql, "rqps_00c0ffee", true);
-    set_global(allowed, Dbms::Mysql, ("a", "1"), &mut server).unwrap();
+    set_global(allowed, ("a", "1"), &mut server).unwrap();
 }
 
 #[test]
@@ -195,7 +197,7 @@ fn nothing_of_somebody_elses_goes_with_a_schema() {
         .answering("select count(*)", vec![vec!["1".to_owned()]])
         .answering("select 'table '", Vec::new())
         .answering("select string_agg", vec![vec!["rqps_00c0ffee.sbtest1".to_owned()]]);
-    drop_schema(scope, Dbms::Postgres, &mut server).unwrap();
+    drop_schema(scope, &mut server).unwrap();
     assert_eq!(
         server.asked,
         [
@@ -222,8 +224,8 @@ fn tables_with_partitions_of_somebody_elses_stay() {
     };
     let (mut one, mut other) = (there(), there());
     for (refused, asked) in [
-        (drop_table(scope, Dbms::Postgres, "t", &mut one), &one.asked),
-        (drop_schema(scope, Dbms::Postgres, &mut other), &other.asked),
+        (drop_table(scope, "t", &mut one), &one.asked),
+        (drop_schema(scope, &mut other), &other.asked),
     ] {
         let refused = refused.unwrap_err().to_string();
         assert!(refused.contains("table public.p depends on it"), "{refused}");
@@ -239,11 +241,11 @@ fn a_foreign_key_of_the_owner_keeps_the_schema_and_the_marker_goes_last() {
     let guest = || Fake::default().answering("select count(*)", one());
     let mut server = guest()
         .answering("select distinct concat('table '", vec![vec!["table shop.child".to_owned()]]);
-    let said = drop_schema(scope, Dbms::Mariadb, &mut server).unwrap_err().to_string();
+    let said = drop_schema(scope, &mut server).unwrap_err().to_string();
     assert!(said.contains("table shop.child depends on it"), "{said}");
     assert_eq!(server.asked, Vec::<String>::new());
     let mut server = guest().answering("select table_name", vec![vec!["sbtest1".to_owned()]]);
-    drop_schema(scope, Dbms::Mariadb, &mut server).unwrap();
+    drop_schema(scope, &mut server).unwrap();
     let sent: Vec<&str> =
         server.asked.iter().map(String::as_str).filter(|sql| sql.starts_with("DROP")).collect();
     assert_eq!(sent, ["DROP TABLE `rqps_0000000a`.`sbtest1`", "DROP SCHEMA `rqps_0000000a`"]);
@@ -260,11 +262,11 @@ fn where_the_server_refuses_what_is_needed_tables_go_one_by_one_and_the_marker_l
     // A sequence of somebody else's lies there as well.
     let with = |n: &str| vec![vec![n.to_owned()]];
     let mut in_use = server.clone().answering("select (select", with("4"));
-    let refused = drop_schema(scope, Dbms::H2, &mut in_use).unwrap_err().to_string();
+    let refused = drop_schema(scope, &mut in_use).unwrap_err().to_string();
     assert!(refused.contains("none of rqps's tables"), "{refused}");
     assert_eq!(in_use.asked, Vec::<String>::new());
     server = server.answering("select (select", with("3"));
-    drop_schema(scope, Dbms::H2, &mut server).unwrap();
+    drop_schema(scope, &mut server).unwrap();
     assert_eq!(
         server.asked,
         [

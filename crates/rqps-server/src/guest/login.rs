@@ -1,7 +1,7 @@
 //! What is asked of somebody else's server at login: which DBMS it is, and whether sessions are one's own.
 
-use rqps_client::{Connection, Endpoint, ServerError, ServerProtocol, probe_protocol};
-use rqps_model::{Dbms, Family};
+use rqps_client::{Connection, Endpoint, ServerError, probe_dbms};
+use rqps_model::Dbms;
 
 use crate::answer::{query, rows};
 use crate::dbms::guest_driver::GuestDriver;
@@ -24,13 +24,9 @@ pub fn told_dbms(named: Dbms, endpoint: &Endpoint) -> Result<Told, Error> {
 }
 
 fn other_protocol(named: Dbms, endpoint: &Endpoint) -> Option<Error> {
-    let (spoken, scheme) = match (probe_protocol(endpoint)?, named.family()) {
-        (ServerProtocol::Mysql, Family::Postgres) => ("MySQL and MariaDB", "mysql"),
-        (ServerProtocol::Mariadb, Family::Postgres) => ("MySQL and MariaDB", "mariadb"),
-        (ServerProtocol::Postgres, Family::Mysql) => ("PostgreSQL", "postgres"),
-        _ => return None,
-    };
+    let found = probe_dbms(endpoint).filter(|found| found.family() != named.family())?;
     let address = endpoint.address.to_string();
+    let (spoken, scheme) = (found.family().servers(), found.to_string());
     Some(Refusal::OtherProtocol { address, spoken, scheme }.into())
 }
 

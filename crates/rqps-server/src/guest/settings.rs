@@ -2,7 +2,6 @@
 //! schema: should rqps be killed, the next one restores them.
 
 use rqps_client::Connection;
-use rqps_model::Dbms;
 
 use super::marker::table_of;
 use super::{marker, schemas};
@@ -26,11 +25,7 @@ pub(crate) struct Changed {
 
 /// Claims the server's settings for this rqps, before their values are read. False where another rqps has claimed
 /// them, or where this one could not restore them before. Of two that claim at once at most one gets them.
-pub(crate) fn claim(
-    scope: Scope<'_>,
-    dbms: Dbms,
-    connection: &mut dyn Connection,
-) -> Result<bool, Error> {
+pub(crate) fn claim(scope: Scope<'_>, connection: &mut dyn Connection) -> Result<bool, Error> {
     let Scope::Guest { schema, driver, .. } = scope else { return Ok(true) };
     if marker::has_table(driver, schema, TABLE, connection)? {
         return Ok(false);
@@ -42,9 +37,9 @@ pub(crate) fn claim(
          owners {text}, ours {text})"
     );
     connection.query(&create).map_err(|e| Error::client("write down settings", e))?;
-    for other in schemas(dbms, connection)? {
+    for other in schemas(driver, connection)? {
         if other != schema && marker::has_table(driver, &other, TABLE, connection)? {
-            forget(scope, dbms, connection)?;
+            forget(scope, connection)?;
             return Ok(false);
         }
     }
@@ -68,12 +63,8 @@ pub(crate) fn write_down(
 }
 
 /// Forgets them when they are restored.
-pub(crate) fn forget(
-    scope: Scope<'_>,
-    dbms: Dbms,
-    connection: &mut dyn Connection,
-) -> Result<(), Error> {
-    if scope.is_own() { Ok(()) } else { drop_table(scope, dbms, TABLE, connection) }
+pub(crate) fn forget(scope: Scope<'_>, connection: &mut dyn Connection) -> Result<(), Error> {
+    if scope.is_own() { Ok(()) } else { drop_table(scope, TABLE, connection) }
 }
 
 /// Restores what is written down in a schema, and gives the names of what was restored. A setting that has another
@@ -83,12 +74,11 @@ pub(crate) fn forget(
 /// [`Refusal::SettingsLeft`] where there is something to restore and the user has not consented.
 pub(super) fn restore(
     scope: Scope<'_>,
-    dbms: Dbms,
     connection: &mut dyn Connection,
 ) -> Result<Vec<String>, Error> {
     let Scope::Guest { schema, driver, .. } = scope else { return Ok(Vec::new()) };
     let mut restored = Vec::new();
-    for Changed { name, owners, ours } in read(dbms, driver, schema, connection)? {
+    for Changed { name, owners, ours } in read(driver, schema, connection)? {
         let sql = format!("select @@global.{name}");
         let now = connection.query(&sql).map_err(|e| Error::client(sql.clone(), e))?;
         let now = now.scalar().unwrap_or_default();
@@ -97,7 +87,7 @@ pub(super) fn restore(
                 let schema = schema.to_owned();
                 return Err(Refusal::SettingsLeft { schema, setting: name }.into());
             }
-            set_global(scope, dbms, (&name, &value(&owners)), connection)?;
+            set_global(scope, (&name, &value(&owners)), connection)?;
             if !restored.contains(&name) {
                 restored.push(name);
             }
@@ -107,13 +97,11 @@ pub(super) fn restore(
 }
 
 fn read(
-    dbms: Dbms,
     driver: &GuestDriver,
     schema: &str,
     connection: &mut dyn Connection,
 ) -> Result<Vec<Changed>, Error> {
-    // Only MySQL and MariaDB have settings that settling changes.
-    if !dbms.is_mysql_family() || !marker::has_table(driver, schema, TABLE, connection)? {
+    if !driver.changes_settings || !marker::has_table(driver, schema, TABLE, connection)? {
         return Ok(Vec::new());
     }
     let sql =

@@ -35,7 +35,7 @@ pub(super) fn sweep(
     let Terms { maker, patience, .. } = broom.terms;
     limit_waits(dbms, Some(patience.sweep()), connection)?;
     let names = names(dbms, maker, connection)?;
-    for schema in schemas(dbms, connection)? {
+    for schema in schemas(guest_driver(dbms), connection)? {
         let swept = if is_begun(dbms, &schema, &names, connection)? {
             finish_begun(dbms, maker, &schema, connection)
         } else {
@@ -146,7 +146,7 @@ pub(super) fn drop_left(
     allow_settings: bool,
     connection: &mut dyn Connection,
 ) -> Result<Vec<String>, Error> {
-    let restored = settings::restore(scope(dbms, schema, allow_settings), dbms, connection)?;
-    drop_schema(scope(dbms, schema, false), dbms, connection)?;
+    let restored = settings::restore(scope(dbms, schema, allow_settings), connection)?;
+    drop_schema(scope(dbms, schema, false), connection)?;
     Ok(restored)
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rqps_model::Dbms;
 
 use crate::Error;
+use crate::dbms::server_files::server_files;
 
 /// Where server programs lie below a prefix, best first.
 const PROGRAM_DIRS: &[&str] =
@@ -52,15 +53,6 @@ fn basedir_of_sandbox(dir: &Path) -> Option<PathBuf> {
     basedir.is_dir().then_some(basedir)
 }
 
-/// Names of a family's server program, the likeliest first.
-fn program_names(dbms: Dbms) -> &'static [&'static str] {
-    match dbms {
-        Dbms::Mariadb => &["mariadbd", "mysqld"],
-        Dbms::Mysql => &["mysqld", "mariadbd"],
-        _ => &["postgres", "edb-postgres"],
-    }
-}
-
 /// The server program of this family in a prefix.
 ///
 /// # Errors
@@ -70,7 +62,7 @@ pub(super) fn find_program(prefix: &Path, dbms: Dbms) -> Result<PathBuf, Error> 
         path: prefix.to_owned(),
         detail: format!(
             "looked for {} in {}",
-            program_names(dbms).join(", "),
+            server_files(dbms).programs.join(", "),
             PROGRAM_DIRS.join(", ")
         ),
     })
@@ -84,8 +76,8 @@ pub(super) fn any_program(prefix: &Path, dbms: Dbms) -> Result<PathBuf, Error> {
     if let Some(program) = program_in(prefix, dbms)? {
         return Ok(program);
     }
-    let others = [Dbms::Mysql, Dbms::Postgres].into_iter();
-    let other = others.filter_map(|other| program_in(prefix, other).ok().flatten()).next();
+    let other =
+        Dbms::ALL.into_iter().filter_map(|other| program_in(prefix, other).ok().flatten()).next();
     other.map_or_else(|| find_program(prefix, dbms), Ok)
 }
 
@@ -94,7 +86,7 @@ pub(super) fn any_program(prefix: &Path, dbms: Dbms) -> Result<PathBuf, Error> {
 /// # Errors
 /// [`Error::NoServer`] when there are several major versions.
 pub(super) fn program_in(prefix: &Path, dbms: Dbms) -> Result<Option<PathBuf>, Error> {
-    let names = program_names(dbms);
+    let names = server_files(dbms).programs;
     let in_dirs = |dirs: &[PathBuf]| -> Vec<PathBuf> {
         let paths = dirs.iter().flat_map(|dir| names.iter().map(|name| dir.join(name)));
         paths.filter(|path| path.is_file()).collect()
@@ -103,7 +95,8 @@ pub(super) fn program_in(prefix: &Path, dbms: Dbms) -> Result<Option<PathBuf>, E
     if let Some(program) = in_dirs(&dirs).into_iter().next() {
         return Ok(Some(program));
     }
-    let majors = if dbms.is_mysql_family() { Vec::new() } else { in_dirs(&major_dirs(prefix)) };
+    let majors =
+        if server_files(dbms).has_major_dirs { in_dirs(&major_dirs(prefix)) } else { Vec::new() };
     match majors.as_slice() {
         [] => Ok(None),
         [program] => Ok(Some(program.clone())),
@@ -140,11 +133,10 @@ fn major_dirs(prefix: &Path) -> Vec<PathBuf> {
 
 /// The directory with `english/errmsg.sys` of this family in a prefix.
 pub(super) fn find_share(prefix: &Path, dbms: Dbms) -> Result<PathBuf, Error> {
-    if !dbms.is_mysql_family() {
+    let mine = server_files(dbms).message_dirs;
+    if mine.is_empty() {
         return Ok(prefix.join("share"));
     }
-    let mine: &[&str] =
-        if dbms == Dbms::Mariadb { &["mariadb", "mysql"] } else { &["mysql", "percona"] };
     for share in SHARE_DIRS.iter().map(|dir| prefix.join(dir)) {
         let has_messages = |dir: &PathBuf| dir.join("english/errmsg.sys").is_file();
         if has_messages(&share) {

@@ -8,6 +8,7 @@ use super::looks::looks_like;
 use super::table::{Found, OffValue, Resolved, Rule, Treatment, part_of, table};
 use super::{Change, Outcome, Setting, Written};
 use crate::Error;
+use crate::dbms::server_files::{ConfigFormat, LibraryList, config_format};
 
 /// Options that a server may be given.
 #[derive(Debug, Default)]
@@ -39,16 +40,16 @@ enum Verdict {
 /// # Errors
 /// [`Error::RefusedOption`] with file and line.
 pub(crate) fn classify(dbms: Dbms, settings: &[Setting]) -> Result<Clean, Error> {
-    let table = table(dbms)?;
+    let (table, format) = (table(dbms)?, config_format(dbms));
     let (mut clean, mut files) = (Clean::default(), BTreeSet::new());
     for setting in settings {
-        let resolved = table.resolve(dbms, &setting.name);
+        let resolved = table.resolve(format, &setting.name);
         let mut name = setting.name.to_ascii_lowercase();
-        if dbms.is_mysql_family() {
+        if format.has_name_modifiers {
             name = name.replace('-', "_");
         }
         let mut change = |outcome| clean.changes.push(Change::of(setting, outcome));
-        match judge(dbms, setting, &resolved, &mut files)? {
+        match judge(format, setting, &resolved, &mut files)? {
             Verdict::Keep => clean.settings.push((name, setting.value.clone())),
             Verdict::KeepLoose => {
                 let name = format!("loose_{}", name.strip_prefix("loose_").unwrap_or(&name));
@@ -73,7 +74,7 @@ pub(crate) fn classify(dbms: Dbms, settings: &[Setting]) -> Result<Clean, Error>
 }
 
 fn judge(
-    dbms: Dbms,
+    format: &ConfigFormat,
     setting: &Setting,
     resolved: &Resolved<'_>,
     files: &mut BTreeSet<String>,
@@ -93,7 +94,7 @@ fn judge(
             let remedy = "write the option without what stands before the point";
             return Err(refusal(setting, detail, remedy));
         }
-        Found::Foreign if dbms.is_mysql_family() => {
+        Found::Foreign if !format.takes_foreign_options => {
             return Ok(Verdict::LeaveOutUntold("no component that rqps loads has such a variable"));
         }
         Found::Foreign if looks_like(value).is_none() => return Ok(Verdict::Keep),
@@ -126,7 +127,7 @@ fn judge(
         Treatment::Directory if is_in_data_directory(value) => Verdict::LeaveOutSilently,
         Treatment::Directory => Verdict::LeaveOut(Outcome::InDataDirectory),
         Treatment::DataFiles => data_files(setting, &resolved.name, value, files)?,
-        Treatment::Libraries => libraries(dbms, rule, value),
+        Treatment::Libraries => libraries(&format.libraries, rule, value),
         Treatment::Drop | Treatment::Refuse if is_off && rule.off == OffValue::LeaveOut => {
             Verdict::LeaveOutSilently
         }
@@ -244,14 +245,12 @@ fn are_sizes(text: &str) -> bool {
 }
 
 /// Lists of libraries: `name=library.so;library` of MySQL's family, `library, '$libdir/library'` of PostgreSQL.
-fn libraries(dbms: Dbms, rule: &Rule<'_>, value: &str) -> Verdict {
-    // MySQL's family splits at a colon as well.
-    let separators: &[char] = if dbms.is_mysql_family() { &[';', ':'] } else { &[','] };
+fn libraries(list: &LibraryList, rule: &Rule<'_>, value: &str) -> Verdict {
     let trim = |c: char| c.is_whitespace() || c == '"' || c == '\'';
-    let entries = value.split(separators).map(|entry| entry.trim_matches(trim));
+    let entries = value.split(list.separators).map(|entry| entry.trim_matches(trim));
     let (mut kept, mut excluded) = (Vec::new(), Vec::new());
     for entry in entries.filter(|entry| !entry.is_empty()) {
-        let named = if dbms.is_mysql_family() { entry.split_once('=') } else { None };
+        let named = if list.has_names { entry.split_once('=') } else { None };
         let file = named.map_or(entry, |(_, file)| file.trim_matches(trim));
         let file = file.strip_prefix("$libdir/").unwrap_or(file);
         let name = file.strip_suffix(".so").unwrap_or(file);
@@ -268,8 +267,7 @@ fn libraries(dbms: Dbms, rule: &Rule<'_>, value: &str) -> Verdict {
     if kept.is_empty() {
         return Verdict::LeaveOut(outcome);
     }
-    let separator = if dbms.is_mysql_family() { ";" } else { ", " };
-    Verdict::Replace(kept.join(separator), outcome)
+    Verdict::Replace(kept.join(list.joined_by), outcome)
 }
 
 #[cfg(test)]

@@ -5,12 +5,13 @@
 
 use std::path::Path;
 
-use rqps_model::{Dbms, Version};
+use rqps_model::Version;
 
 use super::{
     FileSettings, OpenFiles, Setting, Written, directory_of, fault, included_files, not_included,
 };
 use crate::Error;
+use crate::dbms::server_files;
 
 /// The groups that count, in lower case.
 pub(super) struct Groups {
@@ -27,13 +28,14 @@ enum Reads {
 }
 
 impl Groups {
-    pub(super) fn of(dbms: Dbms, version: &Version) -> Self {
-        let mysqld_safe: &[&str] = if dbms == Dbms::Mariadb {
-            &["mysqld_safe", "safe_mysqld", "mariadb_safe", "mariadbd-safe"]
-        } else {
-            &["mysqld_safe", "safe_mysqld"]
+    pub(super) fn new(names: &server_files::Groups, version: &Version) -> Self {
+        let series = match version.numbers.as_slice() {
+            [major, minor, ..] => format!("{major}.{minor}"),
+            _ => version.to_string(),
         };
-        Self { server: server_groups(dbms, version), mysqld_safe }
+        let of_series = names.of_series.iter().map(|name| format!("{name}-{series}"));
+        let server = names.server.iter().copied().map(str::to_owned).chain(of_series).collect();
+        Self { server, mysqld_safe: names.mysqld_safe }
     }
 
     fn who_reads(&self, group: &str) -> Reads {
@@ -46,23 +48,6 @@ impl Groups {
             Reads::Other
         }
     }
-}
-
-fn server_groups(dbms: Dbms, version: &Version) -> Vec<String> {
-    let series = match version.numbers.as_slice() {
-        [major, minor, ..] => format!("{major}.{minor}"),
-        _ => version.to_string(),
-    };
-    let mut groups = vec!["mysqld".to_owned(), "server".to_owned(), format!("mysqld-{series}")];
-    if dbms == Dbms::Mariadb {
-        for name in ["mariadb", "mariadbd"] {
-            groups.extend([name.to_owned(), format!("{name}-{series}")]);
-        }
-        groups.extend(["client-server", "galera"].map(str::to_owned));
-    } else {
-        groups.push("mysql_cluster".to_owned());
-    }
-    groups
 }
 
 /// The options of these groups, in the order in which a server meets them.
@@ -208,10 +193,13 @@ fn unescape(value: &str) -> String {
 mod tests {
     use std::fs;
 
+    use rqps_model::Dbms;
+
     use super::*;
 
     fn groups_of(dbms: Dbms, version: &str) -> Groups {
-        Groups::of(dbms, &version.parse().unwrap())
+        let names = server_files::config_format(dbms).groups.as_ref().unwrap();
+        Groups::new(names, &version.parse().unwrap())
     }
 
     fn read_all(path: &Path) -> Result<FileSettings, Error> {

@@ -7,6 +7,7 @@ use rqps_model::Dbms;
 use serde::Deserialize;
 
 use crate::Error;
+use crate::dbms::server_files::{ConfigFormat, config_format};
 
 /// What becomes of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -133,16 +134,13 @@ pub(crate) fn part_of(name: &str) -> Option<(&str, &str)> {
     name.split_once('.').filter(|(whole, _)| is_whole(whole))
 }
 
-/// The table of a family; the null client has none.
+/// The table of a DBMS.
 pub(super) fn table(dbms: Dbms) -> Result<&'static Table, Error> {
-    static MYSQL: OnceLock<Result<Table, String>> = OnceLock::new();
-    static POSTGRES: OnceLock<Result<Table, String>> = OnceLock::new();
-    let (cell, groups, known) = if dbms.is_mysql_family() {
-        (&MYSQL, include_str!("mysql.toml"), include_str!("mysql-known.txt"))
-    } else {
-        (&POSTGRES, include_str!("postgres.toml"), include_str!("postgres-known.txt"))
-    };
-    cell.get_or_init(|| Table::parse(groups, known)).as_ref().map_err(|detail| Error::Data {
+    static TABLES: [OnceLock<Result<Table, String>>; Dbms::ALL.len()] =
+        [const { OnceLock::new() }; Dbms::ALL.len()];
+    let format = config_format(dbms);
+    let parse = || Table::parse(format.rules, format.known_options);
+    TABLES[dbms as usize].get_or_init(parse).as_ref().map_err(|detail| Error::Data {
         what: format!("the table of options of {}", dbms.name()),
         detail: detail.clone(),
     })
@@ -153,7 +151,7 @@ pub(super) fn table(dbms: Dbms) -> Result<&'static Table, Error> {
 /// # Errors
 /// When the built-in table is wrong.
 pub fn treatment(dbms: Dbms, option: &str) -> Result<Option<Treatment>, Error> {
-    Ok(match table(dbms)?.resolve(dbms, option).found {
+    Ok(match table(dbms)?.resolve(config_format(dbms), option).found {
         Found::Rule(rule) => Some(rule.treatment),
         Found::Known
         | Found::Abbreviation(_)
@@ -163,9 +161,9 @@ pub fn treatment(dbms: Dbms, option: &str) -> Result<Option<Treatment>, Error> {
     })
 }
 
-/// Why a library may not be loaded into PostgreSQL; `None` for those that may.
-pub(crate) fn refused_library(library: &str) -> Result<Option<&'static str>, Error> {
-    let resolved = table(Dbms::Postgres)?.resolve(Dbms::Postgres, "shared_preload_libraries");
+/// Why a library of an extension may not be loaded; `None` for those that may.
+pub(crate) fn refused_library(dbms: Dbms, library: &str) -> Result<Option<&'static str>, Error> {
+    let resolved = table(dbms)?.resolve(config_format(dbms), "shared_preload_libraries");
     let Found::Rule(rule) = resolved.found else { return Ok(None) };
     let is_allowed =
         rule.treatment == Treatment::Libraries && rule.allowed.iter().any(|name| name == library);
@@ -210,9 +208,9 @@ impl Table {
     }
 
     /// Finds an option by its name as written.
-    pub(super) fn resolve(&self, dbms: Dbms, written: &str) -> Resolved<'_> {
+    pub(super) fn resolve(&self, format: &ConfigFormat, written: &str) -> Resolved<'_> {
         let name = written.trim().to_ascii_lowercase();
-        if !dbms.is_mysql_family() {
+        if !format.has_name_modifiers {
             let unknown = || if self.is_foreign(&name) { Found::Foreign } else { Found::Unknown };
             let found = self.find(&name).unwrap_or_else(unknown);
             return Resolved { name, is_negated: false, found };

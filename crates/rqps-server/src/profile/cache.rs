@@ -8,6 +8,7 @@ use rqps_model::{Dbms, Engine};
 
 use super::{Config, Rendered, same};
 use crate::Error;
+use crate::dbms::server_files::config_format;
 
 /// The cache when a configuration does not say, bytes: 128 MiB is the default of
 /// `innodb_buffer_pool_size` (MySQL 5.5 on, MariaDB) and of `shared_buffers` (PostgreSQL 9.3 on).
@@ -28,7 +29,7 @@ pub(super) const NAMES: &[&str] =
 /// shared buffers, and with MyRocks its block cache and as many memtables as it may have.
 #[must_use]
 pub fn cache_bytes(dbms: Dbms, config: &Rendered) -> u64 {
-    let name = if dbms.is_postgres_family() { NAMES[1] } else { NAMES[0] };
+    let name = config_format(dbms).cache_option;
     let own = size(dbms, &config.text, name).unwrap_or(DEFAULT);
     if config.engine != Engine::Rocksdb {
         return own;
@@ -52,7 +53,7 @@ fn memtable_bytes(dbms: Dbms, text: &str) -> u64 {
     let part = |name: &str| {
         let mut parts = options.split([';', '{', '}']).filter_map(|part| part.split_once('='));
         let found = parts.find(|(key, _)| key.trim() == name);
-        found.and_then(|(_, value)| parse_size(value.trim(), plain(dbms)))
+        found.and_then(|(_, value)| parse_size(value.trim(), config_format(dbms).size_unit_bytes))
     };
     let memtable = part("write_buffer_size").unwrap_or(DEFAULT_MEMTABLE);
     memtable.saturating_mul(part("max_write_buffer_number").unwrap_or(DEFAULT_MEMTABLES))
@@ -74,7 +75,9 @@ pub fn check_caches(
     let mut notes = Vec::new();
     for name in NAMES {
         let meant = size(dbms, &rendered.text, name);
-        let found = effective.get(*name).and_then(|text| parse_size(text, plain(dbms)));
+        let found = effective
+            .get(*name)
+            .and_then(|text| parse_size(text, config_format(dbms).size_unit_bytes));
         let (Some(meant), Some(found)) = (meant, found) else { continue };
         if meant == found {
             continue;
@@ -102,14 +105,11 @@ pub fn check_caches(
     Ok(notes)
 }
 
-/// What a number without a unit counts, bytes: pages of 8 KiB for PostgreSQL.
-fn plain(dbms: Dbms) -> u64 {
-    if dbms.is_postgres_family() { 8192 } else { 1 }
-}
-
 /// The size that a configuration's text sets; the last line counts, as it does for the servers.
 fn size(dbms: Dbms, text: &str, name: &str) -> Option<u64> {
-    let mut sizes = text.lines().filter_map(|line| parse_size(value(line, name)?, plain(dbms)));
+    let mut sizes = text
+        .lines()
+        .filter_map(|line| parse_size(value(line, name)?, config_format(dbms).size_unit_bytes));
     sizes.next_back()
 }
 

@@ -101,7 +101,7 @@ pub(crate) fn try_set_global(
     connection: &mut dyn Connection,
     detail: &mut Vec<String>,
 ) -> Result<bool, Error> {
-    not_refused(destructive::set_global(target.scope, target.dbms, setting, connection), detail)
+    not_refused(destructive::set_global(target.scope, setting, connection), detail)
 }
 
 /// Claims the settings before they are read and changed; false, and a word in `detail`, where they have to stay.
@@ -113,7 +113,7 @@ pub(crate) fn claim(
     if !target.scope.allows_settings() {
         return Ok(false);
     }
-    let is_claimed = settings::claim(target.scope, target.dbms, connection)?;
+    let is_claimed = settings::claim(target.scope, connection)?;
     if !is_claimed {
         detail.push("settings are left alone: another rqps has changed them".to_owned());
     }

@@ -3,7 +3,7 @@
 //! A name before a bracket is a call, unless its position in the statement says that it is a keyword, or the name of a
 //! table, an index or a column.
 
-use rqps_model::{Dbms, Family};
+use rqps_model::Dbms;
 
 use super::token::{Token, Tokens};
 use super::{OF_ROWS, Place, words_of};
@@ -115,12 +115,11 @@ impl Statement<'_> {
             || (is_bare && words_of(KEYWORDS).any(|keyword| keyword == name))
             || (before == "using" && ACCESS_METHODS.contains(&name))
             || self.columns_of_index == Some(at + 1)
-            || match self.dbms.family() {
+            || if self.dbms.is_postgres_family() {
                 // VACUUM t (a); TABLESAMPLE SYSTEM (10).
-                Family::Postgres => {
-                    matches!(first, "vacuum" | "analyze") || before == "tablesample"
-                }
-                _ => is_definition && self.is_prefix(at),
+                matches!(first, "vacuum" | "analyze") || before == "tablesample"
+            } else {
+                is_definition && self.is_prefix(at)
             }
     }
 

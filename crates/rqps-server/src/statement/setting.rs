@@ -58,7 +58,7 @@ pub(super) fn check_server(dbms: Dbms, sql: &str) -> Option<Result<(), Error>> {
         return Some(check_assignment(dbms, sql, assignment));
     }
     let name = after(&plain, CREATES_EXTENSION).filter(|_| dbms.is_postgres_family())?;
-    Some(check_extension(sql, name))
+    Some(check_extension(dbms, sql, name))
 }
 
 /// Why a SET of a session may not be sent: it is more than one plain value, or leads further than the session.
@@ -196,8 +196,8 @@ fn is_plain_value(value: &str) -> bool {
 }
 
 /// The name of an extension whose library may be loaded.
-fn check_extension(sql: &str, name: &str) -> Result<(), Error> {
-    match refused_library(name.trim_matches('"'))? {
+fn check_extension(dbms: Dbms, sql: &str, name: &str) -> Result<(), Error> {
+    match refused_library(dbms, name.trim_matches('"'))? {
         None => Ok(()),
         Some(why) => Err(refusal(sql, why.to_owned())),
     }

@@ -2,7 +2,7 @@
 //! docs/statistics.md. Beside the method that is used stand two that are not.
 
 use rqps_stats::random::Random;
-use rqps_stats::totals::{self, Part};
+use rqps_stats::totals::{self, BlockTotals};
 use rqps_stats::{CONFIDENCE, student};
 
 /// Candidate / base of the rates that blocks have without stalls.
@@ -81,8 +81,8 @@ fn truth(shape: Shape) -> f64 {
     }
 }
 
-fn parts(times: &[f64]) -> Vec<Part> {
-    times.iter().map(|&per| Part { amount: 1.0, per }).collect()
+fn parts(times: &[f64]) -> Vec<BlockTotals> {
+    times.iter().map(|&per| BlockTotals { amount: 1.0, per }).collect()
 }
 
 /// The method that is used.

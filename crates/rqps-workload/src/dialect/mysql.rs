@@ -10,6 +10,13 @@ pub(super) const DIALECT: Dialect = Dialect {
     finish_table: |_, _| Vec::new(),
     create_insert_table: |table| create_insert_table(table, &compression(table.compression)),
     reset_sequence: |_| None,
+    count_indexes: |table, indexes| {
+        format!(
+            "SELECT COUNT(DISTINCT index_name) FROM information_schema.statistics WHERE \
+             table_schema = DATABASE() AND table_name = '{table}' AND index_name IN ('{}')",
+            indexes.join("', '")
+        )
+    },
     // InnoDB's ALTER TABLE does; MyRocks makes one after the other.
     makes_indexes_at_once: |engine| engine == Engine::Innodb,
     force_index: |index| format!(" FORCE INDEX ({index})"),

@@ -9,6 +9,13 @@ pub(super) const DIALECT: Dialect = Dialect {
     finish_table,
     create_insert_table,
     reset_sequence: |table| Some(reset_sequence(table)),
+    count_indexes: |table, indexes| {
+        format!(
+            "SELECT COUNT(DISTINCT indexname) FROM pg_indexes WHERE tablename = '{table}' AND \
+             indexname IN ('{}')",
+            indexes.join("', '")
+        )
+    },
     makes_indexes_at_once: |_| false,
     force_index: |_| String::new(),
     delete_oldest: |table, oldest| {

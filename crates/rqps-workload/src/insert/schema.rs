@@ -137,6 +137,12 @@ impl Schema {
     pub fn count_sql(number: u32) -> String {
         format!("SELECT COUNT(*) FROM {}", Self::table(number))
     }
+
+    /// The query for how many of its secondary indexes a table has.
+    #[must_use]
+    pub fn count_indexes_sql(dbms: Dbms, number: u32) -> String {
+        (dialect(dbms).count_indexes)(&Self::table(number), &Self::index_names(number))
+    }
 }
 
 #[cfg(test)]

@@ -116,6 +116,9 @@ fn row(entry: &Entry, answers: &Answers, places: &Places) -> Vec<String> {
         },
     };
     let mut compiled = entry.compiled.clone();
+    if !entry.tried && !entry.is_own() {
+        compiled.push_str(", not tried here");
+    }
     if entry.shadows() {
         compiled.push_str(" (yours, in place of the built-in one)");
     } else if entry.is_own() {

@@ -9,36 +9,34 @@ pub struct FieldMetric {
     pub name: &'static str,
     /// Its unit.
     pub unit: &'static str,
-    /// What it is.
-    pub meaning: &'static str,
 }
 
-const fn one(name: &'static str, unit: &'static str, meaning: &'static str) -> FieldMetric {
-    FieldMetric { name, unit, meaning }
+const fn one(name: &'static str, unit: &'static str) -> FieldMetric {
+    FieldMetric { name, unit }
 }
 
 /// The metrics in the field's order.
 pub const FIELD_METRICS: [FieldMetric; 20] = [
-    one("ips", "rows/s", "rows inserted per second; in l.x rows indexed"),
-    one("qps", "queries/s", "queries per second"),
-    one("rps", "reads/s", "storage reads per second"),
-    one("rmbps", "MB/s", "MB read from storage per second"),
-    one("wps", "writes/s", "storage writes per second"),
-    one("wmbps", "MB/s", "MB written to storage per second"),
-    one("rpq", "count", "storage reads per query; per row where the step does not query"),
-    one("rkbpq", "KB", "KB read from storage per query or row, as rpq"),
-    one("wpi", "count", "storage writes per row inserted"),
-    one("wkbpi", "KB", "KB written to storage per row inserted"),
-    one("csps", "count/s", "context switches of the host per second"),
-    one("cpups", "%", "CPU of the whole host, user and system, all CPUs together are 100"),
-    one("cspq", "count", "context switches of the host per query or row, as rpq"),
-    one("cpupq", "us", "CPU of the whole host per query or row, as rpq"),
-    one("dbgb1", "GB", "tables and indexes after the step"),
-    one("dbgb2", "GB", "data directory after the step"),
-    one("rss", "GB", "resident memory of the server at the end of the step, one reading"),
-    one("maxop", "s", "slowest of the operations that the figure counts"),
-    one("p50", "per s", "rate that half of the seconds reached or exceeded"),
-    one("p99", "per s", "rate that 99% of the seconds reached or exceeded"),
+    one("ips", "rows/s"),
+    one("qps", "queries/s"),
+    one("rps", "reads/s"),
+    one("rmbps", "MB/s"),
+    one("wps", "writes/s"),
+    one("wmbps", "MB/s"),
+    one("rpq", "count"),
+    one("rkbpq", "KB"),
+    one("wpi", "count"),
+    one("wkbpi", "KB"),
+    one("csps", "count/s"),
+    one("cpups", "%"),
+    one("cspq", "count"),
+    one("cpupq", "us"),
+    one("dbgb1", "GB"),
+    one("dbgb2", "GB"),
+    one("rss", "GB"),
+    one("maxop", "s"),
+    one("p50", "per s"),
+    one("p99", "per s"),
 ];
 
 /// Their values; absent where not measured.

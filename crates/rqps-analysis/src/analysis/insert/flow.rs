@@ -55,7 +55,7 @@ pub struct Flow {
 }
 
 /// The part of a slice that is one flow's.
-struct Part<'a> {
+struct FlowSlice<'a> {
     clients: u32,
     target_per_s: Option<f64>,
     duration_ns: u64,
@@ -87,17 +87,17 @@ pub(super) fn flows(step: &RunStep, system: &SystemStep) -> Vec<Flow> {
     let is_fixed = step.info.has_blocks_of_work() && imported.is_none();
     let flow = |role: Role| {
         if own == Some(role) {
-            let parts: Vec<Part<'_>> =
+            let parts: Vec<FlowSlice<'_>> =
                 system.slices.iter().map(|s| of_slice(s, step.clients, is_fixed)).collect();
-            return of(role, true, &parts);
+            return combine(role, true, &parts);
         }
-        let parts: Vec<Part<'_>> = system
+        let parts: Vec<FlowSlice<'_>> = system
             .slices
             .iter()
             .filter_map(|s| Some((s, s.streams.iter().find(|st| st.role == role)?)))
             .map(|(slice, stream)| of_stream(slice, stream, is_fixed))
             .collect();
-        of(role, false, &parts)
+        combine(role, false, &parts)
     };
     let mut flows: Vec<Flow> = ROLES.into_iter().filter_map(flow).collect();
     if let Some((_, stated)) = imported {
@@ -153,8 +153,8 @@ fn own_role(kind: StepKind) -> Option<Role> {
     }
 }
 
-fn of_slice(slice: &Slice, clients: u32, is_fixed: bool) -> Part<'_> {
-    Part {
+fn of_slice(slice: &Slice, clients: u32, is_fixed: bool) -> FlowSlice<'_> {
+    FlowSlice {
         clients,
         target_per_s: None,
         duration_ns: slice.duration_ns,
@@ -171,8 +171,8 @@ fn of_slice(slice: &Slice, clients: u32, is_fixed: bool) -> Part<'_> {
     }
 }
 
-fn of_stream<'a>(slice: &Slice, stream: &'a Stream, is_fixed: bool) -> Part<'a> {
-    Part {
+fn of_stream<'a>(slice: &Slice, stream: &'a Stream, is_fixed: bool) -> FlowSlice<'a> {
+    FlowSlice {
         clients: stream.clients,
         target_per_s: stream.target_per_s,
         duration_ns: stream.duration_ns,
@@ -189,9 +189,9 @@ fn of_stream<'a>(slice: &Slice, stream: &'a Stream, is_fixed: bool) -> Part<'a> 
     }
 }
 
-fn of(role: Role, is_own: bool, parts: &[Part<'_>]) -> Option<Flow> {
+fn combine(role: Role, is_own: bool, parts: &[FlowSlice<'_>]) -> Option<Flow> {
     let first = parts.first()?;
-    let sum = |f: fn(&Part<'_>) -> u64| parts.iter().map(f).fold(0, u64::saturating_add);
+    let sum = |f: fn(&FlowSlice<'_>) -> u64| parts.iter().map(f).fold(0, u64::saturating_add);
     let (n_operations, n_queries) = (sum(|p| p.n_operations), sum(|p| p.n_queries));
     let duration_ns = sum(|p| p.duration_ns);
     let per_statement = n_operations as f64 / n_queries.max(1) as f64;
@@ -242,7 +242,7 @@ struct Seconds {
     is_by_block: bool,
 }
 
-fn seconds(parts: &[Part<'_>], per_statement: f64) -> Seconds {
+fn seconds(parts: &[FlowSlice<'_>], per_statement: f64) -> Seconds {
     let mut out = Seconds::default();
     for (idx, part) in parts.iter().enumerate() {
         let (rates, points) = match whole_seconds(part) {
@@ -278,7 +278,7 @@ fn append<T>(lists: &mut Vec<Vec<T>>, one: Vec<T>, runs_on: bool) {
 
 /// The whole seconds of a part; the last, incomplete one is left out. `None` where a part without a
 /// set rate has none, or where its points are not those of a clock.
-fn whole_seconds<'a>(part: &Part<'a>) -> Option<&'a [SeriesPoint]> {
+fn whole_seconds<'a>(part: &FlowSlice<'a>) -> Option<&'a [SeriesPoint]> {
     let whole = part.duration_ns.saturating_add(SECOND_SLACK_NS) / 1_000_000_000;
     let whole = usize::try_from(whole).unwrap_or(usize::MAX).min(part.series.len());
     let seconds = &part.series[..whole];
@@ -304,7 +304,7 @@ mod tests {
         n_queries: u64,
     ) -> (Vec<Vec<f64>>, bool) {
         let series = [10, 20, 3].map(|queries| SeriesPoint { queries, ..SeriesPoint::default() });
-        let one = || Part {
+        let one = || FlowSlice {
             clients: 1,
             target_per_s: None,
             duration_ns,
@@ -324,7 +324,7 @@ mod tests {
         assert_eq!(lengths, rates.iter().map(Vec::len).collect::<Vec<_>>());
         assert_eq!(starts, vec![0; rates.len()]);
         // Nothing runs on from one start of the servers to the next.
-        let of_two = seconds(&[one(), Part { start: 1, ..one() }], 10.0);
+        let of_two = seconds(&[one(), FlowSlice { start: 1, ..one() }], 10.0);
         assert_eq!((of_two.starts.as_slice(), of_two.rates.len()), ([0, 1].as_slice(), 2));
         assert_eq!(of_two.rates.concat(), rates.concat());
         (rates, is_by_block)

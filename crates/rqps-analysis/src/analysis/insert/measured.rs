@@ -21,7 +21,11 @@ pub(in crate::analysis) struct Beside<'c> {
 }
 
 /// What is said of a cell that has its figure.
-pub(in crate::analysis) fn of(step: &RunStep, system: &SystemStep, cell: Beside<'_>) -> InsertCell {
+pub(in crate::analysis) fn measure(
+    step: &RunStep,
+    system: &SystemStep,
+    cell: Beside<'_>,
+) -> InsertCell {
     let mut flows = flow::flows(step, system);
     // One thing has one figure.
     for own in flows.iter_mut().filter(|flow| flow.is_own) {

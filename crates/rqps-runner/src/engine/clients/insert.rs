@@ -147,7 +147,7 @@ pub(crate) fn reset_sequence(
 
 /// Smallest and largest id of a table; 1 and 0 for an empty one.
 fn ids_of(connection: &mut dyn Connection, table: u32, dbms: Dbms) -> Result<(u64, u64)> {
-    if dbms == Dbms::Null {
+    if !dbms.is_server() {
         return Ok((1, 1_000_000));
     }
     let sql = Schema::ids_sql(table);

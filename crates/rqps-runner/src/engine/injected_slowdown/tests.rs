@@ -88,7 +88,7 @@ fn nothing_is_stopped_outside_of_slices() {
 }
 
 /// An injected slowdown of half the time by signals, with so much patience.
-fn of(processes: Vec<i32>, duty: Duty, patience: Duration) -> InjectedSlowdown {
+fn injecting(processes: Vec<i32>, duty: Duty, patience: Duration) -> InjectedSlowdown {
     let groups = vec![(Vec::new(), Brake::Processes(processes))];
     let mut injected_slowdown = InjectedSlowdown::start(groups, duty, 1).unwrap();
     injected_slowdown.patience = patience;
@@ -114,7 +114,8 @@ fn first_failure(injected_slowdown: &InjectedSlowdown) -> String {
 fn a_slice_in_which_nothing_could_be_stopped_fails() {
     let mut child = std::process::Command::new("true").spawn().unwrap();
     child.wait().unwrap();
-    let injected_slowdown = of(vec![child.id().cast_signed()], Duty::of(0.5, CYCLE), GO_ON_WITHIN);
+    let injected_slowdown =
+        injecting(vec![child.id().cast_signed()], Duty::of(0.5, CYCLE), GO_ON_WITHIN);
     let failure = first_failure(&injected_slowdown);
     assert!(failure.contains("nothing was there to be stopped"), "{failure}");
 }
@@ -123,14 +124,14 @@ fn a_slice_in_which_nothing_could_be_stopped_fails() {
 fn a_helper_that_panics_fails_the_slice() {
     // A cycle that no plan gives, by which nothing can be divided.
     let broken = Duty { share: 0.5, cycle: Duration::ZERO, owed_ns: 0.0 };
-    let injected_slowdown = of(Vec::new(), broken, GO_ON_WITHIN);
+    let injected_slowdown = injecting(Vec::new(), broken, GO_ON_WITHIN);
     let failure = first_failure(&injected_slowdown);
     assert!(failure.contains("the thread that stops it has ended"), "{failure}");
 }
 
 #[test]
 fn what_does_not_go_on_is_waited_for_with_patience_alone() {
-    let injected_slowdown = of(Vec::new(), Duty::of(0.5, CYCLE), Duration::from_millis(50));
+    let injected_slowdown = injecting(Vec::new(), Duty::of(0.5, CYCLE), Duration::from_millis(50));
     injected_slowdown.edge(Edge::Start);
     // As long as a helper waits for a thread that waits for storage.
     let holding = Holding::of(&injected_slowdown.shared, injected_slowdown.shared.lock());

@@ -32,6 +32,7 @@ pub(super) const GUEST: GuestDriver = GuestDriver {
         "select @@server_uuid",
         "select concat_ws(':', @@hostname, @@port, @@datadir)",
     ],
+    changes_settings: true,
     drops: Drops::Mysql,
     refused_texts: &[],
     read_write_sql: "SET SESSION TRANSACTION READ WRITE",

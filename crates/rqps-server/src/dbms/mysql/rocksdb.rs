@@ -53,13 +53,13 @@ pub(super) fn settle(
     // Also after an error: a server that is used on must be the one that was configured.
     let restored = if is_set {
         [back, option].iter().try_for_each(|options| {
-            set_global(target.scope, target.dbms, (ROCKSDB_OPTIONS, &value(options)), connection)
+            set_global(target.scope, (ROCKSDB_OPTIONS, &value(options)), connection)
         })
     } else {
         Ok(())
     };
     if restored.is_ok() {
-        forget(target.scope, target.dbms, connection)?;
+        forget(target.scope, connection)?;
     }
     let debts = result?;
     restored?;

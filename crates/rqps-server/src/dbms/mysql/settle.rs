@@ -88,7 +88,7 @@ fn settle_innodb(
     // Also after an error: a server that is used on must be the one that was configured.
     let restored = restore(target, connection, &changes[changes.len() - n_changed..]);
     if restored.is_ok() && is_claimed {
-        forget(target.scope, target.dbms, connection)?;
+        forget(target.scope, connection)?;
     }
     let debts = result?;
     restored?;
@@ -146,7 +146,7 @@ fn drop_binary_logs(
     if log_bin.scalar() != Some("1") {
         return Ok(());
     }
-    let done = reset_binary_logs(target.scope, target.dbms, target.version, connection);
+    let done = reset_binary_logs(target.scope, target.version, connection);
     not_refused(done, detail).map(|_| ())
 }
 
@@ -197,7 +197,7 @@ fn restore(
 ) -> Result<(), Error> {
     let mut restored = Ok(());
     for Changed { name, owners, .. } in changed {
-        let set = set_global(target.scope, target.dbms, (name, owners), connection);
+        let set = set_global(target.scope, (name, owners), connection);
         restored = restored.and(set);
     }
     restored

@@ -31,6 +31,7 @@ pub(in crate::dbms) const GUEST: GuestDriver = GuestDriver {
     },
     // No marker is replicated to a server that can be written to.
     server_id_sql: &[],
+    changes_settings: false,
     drops: Drops::Postgres,
     refused_texts: &[],
     read_write_sql: "SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE",

@@ -9,7 +9,7 @@ use toml::Spanned;
 
 use super::File;
 use crate::statement::{Source, Statement, Verb};
-use crate::step::{Clients, Part, Rows, Short, Step};
+use crate::step::{Clients, EventStatement, Rows, Short, Step};
 use crate::{Distribution, SuiteError};
 
 /// The kinds of steps that statements of a file can do.
@@ -126,7 +126,7 @@ fn after(table: Rows, step: &Step) -> Rows {
     }
 }
 
-fn one_step(entry: &StepEntry, n: Option<u32>, several: bool, event: Vec<Part>) -> Step {
+fn one_step(entry: &StepEntry, n: Option<u32>, several: bool, event: Vec<EventStatement>) -> Step {
     let family = entry.family.get_ref().clone();
     let name = match n {
         Some(n) if several => format!("{family}_range={n}"),
@@ -203,7 +203,7 @@ fn read_event(
     file: &File<'_>,
     statements: &BTreeMap<String, Arc<Statement>>,
     entry: &StepEntry,
-) -> Result<Vec<Part>, SuiteError> {
+) -> Result<Vec<EventStatement>, SuiteError> {
     let mut event = Vec::new();
     // What the statements before have drawn: an id, a value of k.
     let (mut has_id, mut has_k) = (false, false);
@@ -250,7 +250,7 @@ fn read_event(
                 "make the kind \"write\" or \"insert\"",
             ));
         }
-        event.push(Part { statement: Arc::clone(statement), times });
+        event.push(EventStatement { statement: Arc::clone(statement), times });
     }
     if *entry.figure.get_ref() == Figure::RowsRead && event.len() != 1 {
         let problem = "rows read are counted of a scan alone";

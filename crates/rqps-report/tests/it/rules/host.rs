@@ -1,7 +1,5 @@
 //! What others on the host, and the client itself, take away.
 
-use expect_test::expect;
-
 use super::*;
 
 #[test]

@@ -1,31 +1,47 @@
 //! The causes of a whole run for one candidate, in a few sentences: `New CPU overhead: server CPU per
 //! query rose to 1.4-1.6x on all point and range steps, IO unchanged.`
 
+use rqps_analysis::{Analysis, Cell};
+use rqps_explain::{Cause, Kind};
 use rqps_model::{Group, Verdict};
+use rqps_text::words::{capital, list};
 
-use crate::cause::{Cause, Kind};
-use crate::number::{digits, signed_us};
+use super::short_number::{digits, signed_us};
 
 /// One compared step of a candidate.
 #[derive(Debug, Clone, Copy)]
-pub struct StepCause<'a> {
+struct StepCause<'a> {
     /// The step's title.
-    pub title: &'a str,
+    title: &'a str,
     /// The group that it is reported in.
-    pub group: Group,
+    group: Group,
     /// One of what its rate counts.
-    pub operation: &'a str,
+    operation: &'a str,
     /// Its cause, where it is slower or faster.
-    pub cause: Option<&'a Cause>,
+    cause: Option<&'a Cause>,
 }
 
 /// Steps that a sentence names one by one; more are counted.
 const MOST_NAMED: usize = 4;
 
+/// The causes of all compared steps of a candidate.
+pub(crate) fn of_candidate(analysis: &Analysis<'_>, system_idx: usize) -> Vec<String> {
+    let compared = analysis.steps.iter().filter(|step| step.is_compared());
+    // Steps without a verdict are among them: nothing is said of all of a group without those.
+    let steps: Vec<StepCause<'_>> = compared
+        .map(|step| StepCause {
+            title: &step.title,
+            group: step.group(),
+            operation: step.step.info.figure.operation(),
+            cause: step.cells.get(system_idx).and_then(Cell::cause),
+        })
+        .collect();
+    sentences(&steps)
+}
+
 /// A sentence for each cause, losses before gains, what explains most steps first, what nothing explains
 /// last.
-#[must_use]
-pub fn sentences(steps: &[StepCause<'_>]) -> Vec<String> {
+fn sentences(steps: &[StepCause<'_>]) -> Vec<String> {
     let mut out = Vec::new();
     for direction in [Verdict::Slower, Verdict::Faster] {
         let mut kinds: Vec<(Kind, Vec<(&StepCause<'_>, &Cause)>)> = Vec::new();
@@ -55,14 +71,7 @@ fn sentence(
     all: &[StepCause<'_>],
 ) -> String {
     let places = places(of_kind, all);
-    let words = kind.words(direction);
-    let mut words_with_capital = words.chars();
-    let head: String = words_with_capital
-        .next()
-        .into_iter()
-        .flat_map(char::to_uppercase)
-        .chain(words_with_capital)
-        .collect();
+    let head = capital(kind.words(direction));
     let mut operations: Vec<&str> = of_kind.iter().map(|(step, _)| step.operation).collect();
     operations.sort_unstable();
     operations.dedup();
@@ -178,14 +187,6 @@ fn group_word(group: Group) -> Option<&'static str> {
         Group::RangeAggregate => Some("aggregation"),
         Group::Write => Some("write"),
         Group::Other => None,
-    }
-}
-
-fn list(words: &[String]) -> String {
-    match words {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
 

@@ -29,11 +29,11 @@ fn starts_count_in_parts_what_they_count_in_the_whole() {
     // Blocks' noise is more than the 20 µs between the starts: each counts by its blocks, 12 and 40 of 52. By
     // themselves the starts of the waiting, which has no noise, would count alike: 0 in place of -3.2.
     let split = split(65.0, true, true);
-    let change = |part: Part| split.part(part).unwrap().difference.point;
+    let change = |part: TimePart| split.part(part).unwrap().difference.point;
     is(split.total.difference.point, (12.0 * 30.0 + 40.0 * 10.0) / 52.0);
-    is(change(Part::Server), (12.0 * 24.0 + 40.0 * 16.0) / 52.0);
-    is(change(Part::Waiting), (12.0 * 6.0 - 40.0 * 6.0) / 52.0);
-    is(Part::ALL.iter().filter_map(|part| split.share(*part)).sum(), 1.0);
+    is(change(TimePart::Server), (12.0 * 24.0 + 40.0 * 16.0) / 52.0);
+    is(change(TimePart::Waiting), (12.0 * 6.0 - 40.0 * 6.0) / 52.0);
+    is(TimePart::ALL.iter().filter_map(|part| split.share(*part)).sum(), 1.0);
 }
 
 #[test]

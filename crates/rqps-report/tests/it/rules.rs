@@ -1,20 +1,25 @@
-//! Splits made by hand: each cause, mixtures, none, and counters that are missing. A long file: all stand on the same
-//! made-up slices, and what others take is beside it.
+//! Causes by rules and in words, of splits made by hand: each cause, mixtures, none, and counters that are missing. A
+//! long file: all stand on the same made-up slices, and what others take is beside it.
 
 mod beside;
 mod host;
 mod starts;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 
 use expect_test::{Expect, expect};
-use rqps_model::{
-    HostCounters, Placement, ProcessCounters, Slice, StorageCounters, Usage, Waits, Windows,
+use rqps_analysis::{Differing, Evidence, Hint, Moves};
+use rqps_explain::part::{Basis, Parts};
+use rqps_explain::{
+    Cause, Change, Kind, Question, Reason, Sides, Slots, Split, Start, TimePart, judge,
 };
-
-use super::*;
-use crate::evidence::{Evidence, Hint, Moves};
-use crate::part::{Basis, Slots};
+use rqps_model::query_plan::difference::{Aspect, StatementDifference};
+use rqps_model::{
+    Figure, HostCounters, Placement, ProcessCounters, Slice, StepKind, StorageCounters, Usage,
+    Waits, Windows,
+};
+use rqps_report::causes::sentence;
 
 /// What an operation takes, microseconds, and what it does.
 #[derive(Debug, Clone)]
@@ -157,7 +162,7 @@ struct Around {
     is_interleaved: bool,
     kind: StepKind,
     is_comparable: bool,
-    unlike: Option<&'static str>,
+    unlike: Option<Reason>,
     /// How far blocks lie apart, share.
     noise: f64,
     evidence: Evidence,
@@ -176,8 +181,23 @@ fn around() -> Around {
     }
 }
 
+/// A cause with its sentence.
+#[derive(Debug, PartialEq)]
+struct Found {
+    cause: Cause,
+    sentence: String,
+}
+
+impl Deref for Found {
+    type Target = Cause;
+
+    fn deref(&self) -> &Cause {
+        &self.cause
+    }
+}
+
 /// The cause of ten blocks of each.
-fn cause(base: &Op, candidate: &Op, around: &Around) -> Option<Cause> {
+fn cause(base: &Op, candidate: &Op, around: &Around) -> Option<Found> {
     let blocks = |op: &Op, phase: u32| -> Vec<Slice> {
         let jitter = |i: u32| if (i * 7 + phase) % 5 < 2 { around.noise } else { -around.noise };
         let mut all: Vec<Slice> = (0..10).map(|i| slice(i, op, 1.0 + jitter(i))).collect();
@@ -190,17 +210,18 @@ fn cause(base: &Op, candidate: &Op, around: &Around) -> Option<Cause> {
         Sides { starts: vec![start], is_interleaved: around.is_interleaved, is_one_run: true };
     let rqps = sides.ratio(|slice| Some(slice.figure())).unwrap();
     let split = Split::of(&sides, Slots::of(1, Placement::Paired, 2));
-    judge(&Question {
+    let cause = judge(&Question {
         sides: &sides,
         split: split.as_ref(),
         verdict: rqps_stats::verdict(&rqps, 0.05),
-        rqps,
         kind: around.kind,
-        operation: "query",
+        figure: Figure::Queries,
         is_comparable: around.is_comparable,
         unlike: around.unlike,
-        evidence: &around.evidence,
-    })
+        has_other_plan: around.evidence.plan.is_some(),
+    })?;
+    let sentence = sentence::sentence(&cause, rqps, split.as_ref(), &around.evidence);
+    Some(Found { cause, sentence })
 }
 
 fn check(base: &Op, candidate: &Op, around: &Around, kind: Kind, told: &Expect) {
@@ -243,8 +264,13 @@ fn less_background_work_does_not_hide_whose_cpu_grew() {
 #[test]
 fn both_ends_need_more_cpu_where_tls_is_on() {
     let more = Op { server: 24.0, client: 10.0, ..op() };
-    let hint = Hint { text: "tls TLSv1.3 against off".to_owned(), moves: Moves::Cpu };
-    let evidence = Evidence { audit: vec![hint], ..Evidence::default() };
+    let hint = Hint {
+        what: Differing::Setting("tls".to_owned()),
+        base: Some("off".to_owned()),
+        own: Some("TLSv1.3".to_owned()),
+        moves: Moves::All,
+    };
+    let evidence = Evidence { hints: vec![hint], ..Evidence::default() };
     let told = expect![
         "0.74: server and client CPU per query 1.36x (+9.0 µs of +9.0 µs), IO unchanged, with tls TLSv1.3 against off: new CPU overhead"
     ];
@@ -276,10 +302,16 @@ fn more_rows_are_more_work_where_they_may_be_compared() {
 fn another_plan_is_told_as_such() {
     let mut more = Op { server: 600.0, ..op() };
     more.counters[0].1 = 1000.0;
-    let plans = vec!["SELECT k FROM sbtest1: full scan in place of index k_1".to_owned()];
-    let evidence = Evidence { plans, ..Evidence::default() };
+    let plan = StatementDifference {
+        statement_idx: 0,
+        sql: "SELECT k FROM sbtest1".to_owned(),
+        aspects: BTreeSet::from([Aspect::Path]),
+        base: "index k_1".to_owned(),
+        vs: "full scan".to_owned(),
+    };
+    let evidence = Evidence { plan: Some(plan), ..Evidence::default() };
     let told = expect![
-        "0.04: SELECT k FROM sbtest1: full scan in place of index k_1, rows read per query 1.00 to 1000, server CPU per query 29x, +579 µs in all: plan change"
+        "0.04: full scan in place of index k_1, rows read per query 1.00 to 1000, server CPU per query 29x, +579 µs in all: plan change"
     ];
     let with_plan = Around { evidence, ..around() };
     check(&op(), &more, &with_plan, Kind::PlanChange, &told);
@@ -387,11 +419,11 @@ fn work_on_a_cpu_that_nobody_waits_for_costs_the_clients_nothing() {
     // The server's thread waited 5 µs for its client, which was not done yet, and the rest for background work.
     for (waited_us, background_us) in [(15.0, 10.0), (9.0, 4.0), (3.0, 0.0), (90.0, 10.0)] {
         let parts = parts(waited_us, slots);
-        is_about(parts.get(Part::Background), background_us);
-        is_about(parts.get(Part::Waiting), 11.0 - background_us);
+        is_about(parts.get(TimePart::Background), background_us);
+        is_about(parts.get(TimePart::Waiting), 11.0 - background_us);
     }
     // On a CPU of its own, the client holds up nobody.
-    is_about(parts(9.0, Slots { is_paired: false, ..slots }).get(Part::Background), 9.0);
+    is_about(parts(9.0, Slots { is_paired: false, ..slots }).get(TimePart::Background), 9.0);
 }
 
 #[test]
@@ -490,7 +522,7 @@ fn storage_that_several_clients_wait_for_is_no_other_waiting() {
     let start = Start { base: vec![&slice], candidate: vec![&slice] };
     let sides = Sides { starts: vec![start], is_interleaved: true, is_one_run: true };
     let parts = Parts::of(&slice, slots, Basis::of(&sides)).unwrap();
-    let per_slot = parts.get(Part::Storage) / slots.n;
+    let per_slot = parts.get(TimePart::Storage) / slots.n;
     assert!((per_slot - 60.0).abs() < 0.01, "{per_slot}");
 }
 
@@ -522,14 +554,14 @@ fn what_is_not_of_the_run_spreads_over_all_cpus_of_the_host() {
     let start = Start { base: vec![&slice], candidate: vec![&slice] };
     let sides = Sides { starts: vec![start], is_interleaved: true, is_one_run: true };
     let parts = Parts::of(&slice, slots, Basis::of(&sides)).unwrap();
-    let taken = parts.get(Part::Taken);
+    let taken = parts.get(TimePart::Taken);
     assert!((taken - 5.0).abs() < 0.01, "{taken}");
 }
 
 #[test]
 fn other_hardware_is_no_doing_of_the_system() {
     let more = Op { server: 31.0, ..op() };
-    let unlike = Around { unlike: Some("measured on different hosts"), ..around() };
+    let unlike = Around { unlike: Some(Reason::OtherHosts), ..around() };
     let found = cause(&op(), &more, &unlike).unwrap();
     assert_eq!((found.kind, found.share), (Kind::NotExplained, None));
     assert!(found.sentence.ends_with("not explained: measured on different hosts"));
@@ -592,7 +624,7 @@ fn what_ticks_make_of_nothing_was_not_taken_by_others() {
         let start = Start { base: vec![&slice], candidate: vec![&slice] };
         let sides = Sides { starts: vec![start], is_interleaved: true, is_one_run: true };
         let slots = Slots::of(1, Placement::Paired, 2);
-        Parts::of(&slice, slots, Basis::of(&sides)).unwrap().get(Part::Taken)
+        Parts::of(&slice, slots, Basis::of(&sides)).unwrap().get(TimePart::Taken)
     };
     // 28 of 280 ticks of 10 ms are within chance, 100 are not.
     assert!(taken(3.0).abs() < 1e-9 && (taken(20.0) - 20.0).abs() < 0.01);

@@ -1,6 +1,7 @@
 //! Causes of several steps in a few sentences.
 
 use expect_test::expect;
+use rqps_model::Figure;
 
 use super::*;
 
@@ -12,10 +13,14 @@ fn slower(kind: Kind) -> Cause {
     Cause {
         kind,
         direction: Verdict::Slower,
+        figure: Figure::Queries,
         parts: Vec::new(),
         share: None,
-        barred: None,
-        sentence: String::new(),
+        quantities: Vec::new(),
+        reason: None,
+        others: None,
+        explained_us: None,
+        is_interleaved: true,
         times: None,
         is_of_serving: false,
         change_us: None,

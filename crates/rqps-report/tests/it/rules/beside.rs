@@ -1,7 +1,5 @@
 //! Others that work at a set rate beside the clients whose QPS is measured.
 
-use expect_test::expect;
-
 use super::*;
 
 /// Others that insert at a set rate: what they cost is the server's and not in the QPS.
