@@ -24,7 +24,8 @@ use rqps_store::{RunRef, Store};
 use count::{Counts, Wanted};
 
 /// The servers that are measured.
-const SERVERS: [(&str, &str); 2] = [("mariadb", "10.11.5"), ("postgres", "17.4")];
+const SERVERS: [(&str, &str); 3] =
+    [("mariadb", "10.11.5"), ("postgres", "17.4"), ("mysql", "8.0.33")];
 
 /// Six steps that read and four that write.
 const STEPS: [&str; 10] = [
@@ -136,7 +137,8 @@ impl Options {
             text,
             "\n[[suite]]\nsize = \"tiny\"\n{clients}steps = {STEPS:?}\n\n[schedule]\nmode = \"interleaved\"\n\
              budget = \"{}s\"\nstarts = {}\n",
-            self.seconds, self.starts
+            self.seconds * self.starts,
+            self.starts
         );
         text
     }
@@ -221,7 +223,7 @@ pub(crate) fn report(options: &Options) -> Result<()> {
         all.whole.add(&there.whole);
         all.by_start.add(&there.by_start);
     }
-    println!("\nBoth, bound {}%", options.bound() * 100.0);
+    println!("\nAll, bound {}%", options.bound() * 100.0);
     print(options, &all);
     let wanted = Wanted {
         n_pairs: options.pairs,

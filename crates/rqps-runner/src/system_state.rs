@@ -58,10 +58,10 @@ impl SystemState {
         (self.is_on_kept_data, self.is_broken_off, self.resumed_step) = (false, false, None);
     }
 
-    /// Forgets what was of the server and the tables of the launch before.
+    /// Forgets what was of the server of the launch before.
     pub(crate) fn begin_launch(&mut self) {
-        let Self { idx, n_faults, current_step, .. } = *self;
-        *self = Self { n_faults, current_step, ..Self::new(idx) };
+        let Self { idx, n_faults, current_step, is_refilled, .. } = *self;
+        *self = Self { n_faults, current_step, is_refilled, ..Self::new(idx) };
     }
 }
 

@@ -136,6 +136,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N")]
     pub(crate) slices: Option<u32>,
 
+    /// Starts of the servers among which the time of a step is divided [default: 4 where rqps starts them]
+    #[arg(long, value_name = "N")]
+    pub(crate) starts: Option<u32>,
+
     /// Where client and server threads run: auto, free, split or paired
     #[arg(long, value_name = "PLACEMENT")]
     pub(crate) placement: Option<String>,

@@ -87,6 +87,7 @@ pub(crate) fn apply(args: &RunArgs, file: &mut PlanFile) -> Result<()> {
         schedule.slices = Some(slices);
         schedule.budget = None;
     }
+    schedule.starts = args.starts.or(schedule.starts);
     schedule.seed = args.seed.or(schedule.seed);
     if let Some(mode) = &args.schedule {
         schedule.mode = Some(mode.clone());

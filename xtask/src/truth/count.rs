@@ -24,6 +24,9 @@ struct Said {
     none: usize,
     /// rQPS.
     ratios: Vec<f64>,
+    /// Intervals of rQPS, and those of them that hold the true ratio.
+    intervals: usize,
+    hold: usize,
     /// Half-widths of steps that read and of those that write, as shares.
     reads: Vec<f64>,
     writes: Vec<f64>,
@@ -42,6 +45,9 @@ const MOST_FALSE: f64 = 0.01;
 
 /// Of pairs with a slowdown in basis points, the share that must be called slower.
 const LEAST_FOUND: [(u32, f64); 2] = [(500, 0.90), (1000, 0.98)];
+
+/// The share of 95% intervals that must hold the true ratio.
+const LEAST_HELD: f64 = 0.93;
 
 /// Half-width after a minute, median over steps that read and over those that write, as shares.
 const MOST_WIDTH: [f64; 2] = [0.01, 0.03];
@@ -86,6 +92,11 @@ impl Counts {
                 }
                 let Some(rqps) = &cell.rqps() else { continue };
                 said.ratios.push(rqps.point);
+                let truth = 1.0 - f64::from(slowdown) / 1e4;
+                said.intervals += usize::from(rqps.interval.is_some());
+                said.hold += usize::from(
+                    rqps.interval.is_some_and(|(low, high)| (low..=high).contains(&truth)),
+                );
                 let widths = match step.step.info.kind {
                     StepKind::Read => &mut said.reads,
                     _ => &mut said.writes,
@@ -109,6 +120,8 @@ impl Counts {
                 above,
                 none,
                 ratios,
+                intervals,
+                hold,
                 reads,
                 writes,
             } = said;
@@ -122,6 +135,8 @@ impl Counts {
             sum.above += above;
             sum.none += none;
             sum.ratios.extend(ratios);
+            sum.intervals += intervals;
+            sum.hold += hold;
             sum.reads.extend(reads);
             sum.writes.extend(writes);
         }
@@ -143,8 +158,8 @@ impl Counts {
     pub(super) fn table(&self) -> String {
         let mut text =
             "| slowed by | step pairs | slower | faster | same | unclear | below 1 beyond chance \
-             | above | no verdict | rQPS, median | half-width, read | write |\n\
-             |---|---|---|---|---|---|---|---|---|---|---|---|"
+             | above | no verdict | rQPS, median | intervals that hold the truth | half-width, read | write |\n\
+             |---|---|---|---|---|---|---|---|---|---|---|---|---|"
                 .to_owned();
         for (slowdown, said) in &self.by_slowdown_bp {
             let share = |n: usize| format!("{n} ({:.1}%)", percent(n, said.n_pairs));
@@ -158,7 +173,7 @@ impl Counts {
             };
             let _ = write!(
                 text,
-                "\n| {}% | {} | {} | {} | {} | {} | {} | {} | {} | {ratio} | {} | {} |",
+                "\n| {}% | {} | {} | {} | {} | {} | {} | {} | {} | {ratio} | {:.1}% | {} | {} |",
                 f64::from(*slowdown) / 100.0,
                 said.n_pairs,
                 share(said.slower),
@@ -168,6 +183,7 @@ impl Counts {
                 share(said.below),
                 share(said.above),
                 said.none,
+                percent(said.hold, said.intervals),
                 width(&said.reads),
                 width(&said.writes)
             );
@@ -216,6 +232,15 @@ impl Counts {
             let differ = said.slower + said.faster;
             if *slowdown == 0 && differ as f64 / n > MOST_FALSE {
                 short.push(format!("{differ} false verdicts of {} pairs", said.n_pairs));
+            }
+            if said.intervals > 0 && (said.hold as f64) < LEAST_HELD * said.intervals as f64 {
+                short.push(format!(
+                    "{:.1}% of {} intervals of {}% hold the truth, not {:.0}%",
+                    percent(said.hold, said.intervals),
+                    said.intervals,
+                    f64::from(*slowdown) / 100.0,
+                    LEAST_HELD * 100.0
+                ));
             }
             let wanted = LEAST_FOUND.iter().find(|(bp, _)| bp == slowdown);
             if let Some((_, least)) = wanted

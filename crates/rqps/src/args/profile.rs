@@ -93,6 +93,7 @@ impl ProfileArgs {
             rate: None,
             schedule: None,
             slices: self.slices,
+            starts: None,
             placement: self.placement.clone(),
             seed: self.seed,
             new: self.new,

@@ -15,7 +15,7 @@ fn plan(server: (&str, &str), other: &str, steps: &str, mode: &str) -> String {
     format!(
         "name = 'alike'\n{}{}[[suite]]\nrows = 20_000\nclients = [1]\nsteps = [{steps}]\n\
          [suite.seconds]\nread = 0.3\nwrite = 0.3\ninsert = 0.3\nwarm_up = 0.05\n\
-         fixed_at_most = 3\n[schedule]\nmode = {mode:?}\nslices = 2\n",
+         fixed_at_most = 3\n[schedule]\nstarts = 1\nmode = {mode:?}\nslices = 2\n",
         system("a", ""),
         system("b", other)
     )

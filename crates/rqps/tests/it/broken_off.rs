@@ -21,7 +21,7 @@ fn plan(dbms: &str, version: &str) -> String {
          steps = ['point-query', 'range-covered-pk', 'range-notcovered-pk', 'update-index',\n\
          'update-nonindex']\n\
          [suite.seconds]\nread = 1.0\nwrite = 1.0\nwarm_up = 0.1\nfixed_at_most = 0.2\n\
-         [schedule]\nslices = 2\n"
+         [schedule]\nstarts = 1\nslices = 2\n"
     )
 }
 
@@ -259,7 +259,7 @@ fn the_insert_benchmark_resumes_with_its_tables() {
         let plan = format!(
             "name = 'insert'\n[[system]]\ndbms = {dbms:?}\nversion = {version:?}\n\
              [[suite]]\nkind = 'insert'\nrows = 20_000\nrows_later = 10_000\nclients = [2]\n\
-             rates = [50]\nseconds = {{ query = 2, wait = 0 }}\n[schedule]\nslices = 2\n"
+             rates = [50]\nseconds = {{ query = 2, wait = 0 }}\n[schedule]\nstarts = 1\nslices = 2\n"
         );
         bench.write("plan.toml", &plan);
         let mut running = bench.spawn(&["run", "plan.toml"]);

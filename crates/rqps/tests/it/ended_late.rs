@@ -11,7 +11,7 @@ use crate::bench::Bench;
 const PRECISE: &str = "[[system]]\ndbms = 'null'\n[[system]]\ndbms = 'null'\nlabel = 'again'\n\
                        [[suite]]\nrows = 1000\nclients = [1]\nsteps = ['point-query']\n\
                        [suite.seconds]\nread = 0.1\nwarm_up = 0.01\nfixed_at_most = 0.01\n\
-                       [schedule]\nslice = '20ms'\nbudget = '4s'\nprecision = '50%'\n";
+                       [schedule]\nstarts = 1\nslice = '20ms'\nbudget = '4s'\nprecision = '50%'\n";
 
 fn stored(bench: &Bench) -> Run {
     let store = Store::open_existing(&bench.path("rqps-results")).unwrap();
@@ -97,7 +97,7 @@ fn tables_that_were_filled_again_are_not_checked_for_what_a_step_did() {
         let plan = format!(
             "[[system]]\ndbms = 'null'\n[[suite]]\nkind = 'insert'\nrows = 20_000\nrows_later = 5_000\n\
              clients = [2]\nrates = [50]\nseconds = {{ query = 1, wait = 0 }}\n\
-             [schedule]\nmode = '{mode}'\nslices = 1\n"
+             [schedule]\nstarts = 1\nmode = '{mode}'\nslices = 1\n"
         );
         bench.write("plan.toml", &plan);
         let said = bench.run(&["run", "plan.toml", "--no-html"]);

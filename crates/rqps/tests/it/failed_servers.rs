@@ -20,7 +20,7 @@ pub(crate) fn plan(servers: &[(&str, &str, &str)], mode: &str) -> String {
         "name = 'failing'\n{}[[suite]]\nrows = 10_000\n\
          steps = ['point-query', 'range-covered-pk', 'range-notcovered-pk', 'update-index']\n\
          [suite.seconds]\nread = 1.5\nwrite = 1.5\nwarm_up = 0.1\nfixed_at_most = 0.2\n\
-         [schedule]\nmode = {mode:?}\nslices = 2\n",
+         [schedule]\nstarts = 1\nmode = {mode:?}\nslices = 2\n",
         servers.iter().map(system).collect::<String>()
     )
 }
@@ -286,7 +286,7 @@ fn a_server_that_does_not_start_again_is_excluded_and_the_others_are_measured() 
     let bench = Bench::that_makes_data();
     let (_trees, programs) = plan_with_own(&bench);
     let text = fs::read_to_string(bench.path("plan.toml")).unwrap();
-    bench.write("plan.toml", &format!("{text}starts = 2\n"));
+    bench.write("plan.toml", &text.replace("starts = 1", "starts = 1\nloads = 2"));
     let mut running = bench.spawn(&["run", "plan.toml"]);
     let id = running.run_id();
     // All are up, and something is measured.

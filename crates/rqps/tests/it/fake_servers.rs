@@ -17,7 +17,7 @@ fn a_run_on_a_fake_server_is_as_on_a_real_one() {
              steps = ['point-query', 'range-covered-pk', 'scan', 'update-index', \
              'read-write_range=10', 'delete', 'insert']\n\
              [suite.seconds]\nread = 0.05\nwrite = 0.05\ninsert = 0.05\nwarm_up = 0.02\n\
-             fixed_at_most = 0.05\n[schedule]\nslices = 2\n"
+             fixed_at_most = 0.05\n[schedule]\nstarts = 1\nslices = 2\n"
         );
         let _trees = write_plan(&bench, &plan);
         let said = bench.run(&["run", "plan.toml"]);

@@ -58,7 +58,7 @@ fn what_was_measured_survives_a_full_disk() {
         "name = 'full'\n[[system]]\ndbms = 'null'\n[[suite]]\nrows = 1000\n\
          steps = ['point-query', 'range-*', 'update-*']\n\
          seconds = { read = 0.2, write = 0.2, warm_up = 0.01, fixed_at_most = 0.1 }\n\
-         [schedule]\nslices = 3\n",
+         [schedule]\nstarts = 1\nslices = 3\n",
     );
     let mut running = bench.spawn(&["run", "plan.toml"]);
     let id = running.run_id();
@@ -103,7 +103,7 @@ fn a_full_disk_leaves_no_system_out() {
         &format!(
             "{}[[suite]]\nrows = 1000\nsteps = ['point-query', 'range-*']\n\
              seconds = {{ read = 0.2, write = 0.2, warm_up = 0.01, fixed_at_most = 0.1 }}\n\
-             [schedule]\nmode = 'sequential'\nslices = 3\n",
+             [schedule]\nstarts = 1\nmode = 'sequential'\nslices = 3\n",
             systems.concat()
         ),
     );
@@ -155,7 +155,7 @@ fn a_full_disk_of_a_server_costs_its_step_and_the_run_goes_on() {
          [[system]]\nlabel = 'b'\ndbms = 'postgres'\nversion = '11.22'\n\
          [[suite]]\nrows = 10_000\nsteps = ['update-index', 'point-query', 'range-covered-pk']\n\
          seconds = { read = 1.5, write = 20, warm_up = 0.1, fixed_at_most = 0.2 }\n\
-         [schedule]\nmode = 'sequential'\nslices = 1\n",
+         [schedule]\nstarts = 1\nmode = 'sequential'\nslices = 1\n",
     );
     let mut running = bench.spawn(&["run", "plan.toml", "--no-html"]);
     let id = running.run_id();
@@ -194,7 +194,7 @@ fn a_disk_that_was_full_in_an_earlier_step_is_no_cause_of_a_later_failure() {
         "name = 'was-full'\n[[system]]\nlabel = 'a'\ndbms = 'postgres'\nversion = '11.22'\n\
          [[suite]]\nrows = 2_000\n\
          steps = ['point-query', 'range-covered-pk', 'range-notcovered-pk']\n\
-         seconds = { read = 0.5, warm_up = 0.1, fixed_at_most = 0.2 }\n[schedule]\nslices = 1\n",
+         seconds = { read = 0.5, warm_up = 0.1, fixed_at_most = 0.2 }\n[schedule]\nstarts = 1\nslices = 1\n",
     );
     let mut running = bench.spawn(&["run", "plan.toml", "--no-html"]);
     let id = running.run_id();

@@ -14,7 +14,7 @@ fn plan(dbms: &str, version: &str, base: &str) -> String {
         "name = 'injected_slowdown'\n{base}[[system]]\ndbms = {dbms:?}\nversion = {version:?}\n\
          label = 'slowed'\ninjected_slowdown = 50\n[[suite]]\nrows = 10_000\nclients = [2]\nsteps = ['point-query', 'update-index']\n\
          [suite.seconds]\nread = 1.5\nwrite = 1.5\nwarm_up = 0.1\nfixed_at_most = 0.2\n\
-         [schedule]\nslices = 2\n"
+         [schedule]\nstarts = 1\nslices = 2\n"
     )
 }
 

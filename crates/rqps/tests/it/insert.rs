@@ -15,7 +15,7 @@ fn plan(system: &str, rest: &str) -> String {
     format!(
         "name = 'insert'\n[[system]]\n{system}\n[[suite]]\nkind = 'insert'\nrows = 20_000\n\
          rows_later = 5_000\nclients = [2]\nseconds = {{ query = 1, wait = 0 }}\n{rest}\n\
-         [schedule]\nmode = 'sequential'\nslices = 1\n"
+         [schedule]\nstarts = 1\nmode = 'sequential'\nslices = 1\n"
     )
 }
 

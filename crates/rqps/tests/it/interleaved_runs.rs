@@ -112,7 +112,7 @@ fn a_system_that_does_not_start_is_excluded_and_the_others_are_interleaved() {
         format!(
             "{}[[suite]]\nrows = 1000\nsteps = ['point-query']\n\
              [suite.seconds]\nread = 0.05\nwarm_up = 0.05\nfixed_at_most = 0.05\n\
-             [schedule]\nmode = 'interleaved'\nslices = 2\n",
+             [schedule]\nstarts = 1\nmode = 'interleaved'\nslices = 2\n",
             (0..n).map(system).collect::<String>()
         )
     };
@@ -200,7 +200,7 @@ fn of_postgres(n: usize, clients: u32) -> String {
     format!(
         "{systems}[[suite]]\nrows = 1000\nsteps = ['point-query']\nclients = [{clients}]\n\
          seconds = {{ read = 2.0, warm_up = 0.05, fixed_at_most = 0.1 }}\n\
-         [schedule]\nmode = 'interleaved'\nslices = 1\n"
+         [schedule]\nstarts = 1\nmode = 'interleaved'\nslices = 1\n"
     )
 }
 
@@ -309,7 +309,7 @@ pub(crate) fn plan(dbms: &str, version: &str) -> String {
         "name = 'interleaved'\n{}{}[[suite]]\nrows = 20_000\nclients = [2]\n\
          steps = ['point-query', 'scan', 'update-index']\n\
          [suite.seconds]\nread = 1.2\nwrite = 1.2\nwarm_up = 0.1\nfixed_at_most = 0.2\n\
-         [schedule]\nmode = 'interleaved'\nslices = 2\n",
+         [schedule]\nstarts = 1\nmode = 'interleaved'\nslices = 2\n",
         system("a"),
         system("b")
     )

@@ -20,7 +20,7 @@ fn plan(n: usize, mode: &str) -> String {
         "name = 'kept'\n{}[[suite]]\nrows = 2_000\n\
          steps = ['point-query', 'range-covered-pk', 'range-notcovered-pk']\n\
          [suite.seconds]\nread = 0.15\nwarm_up = 0.02\nfixed_at_most = 0.1\n\
-         [schedule]\nmode = '{mode}'\nslices = 2\n",
+         [schedule]\nstarts = 1\nmode = '{mode}'\nslices = 2\n",
         (0..n).map(system).collect::<String>()
     )
 }

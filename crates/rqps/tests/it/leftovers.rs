@@ -14,7 +14,7 @@ fn plan(system: &str) -> String {
     format!(
         "[[system]]\n{system}\n[[suite]]\nrows = 1000\nsteps = ['point-query', 'range-*']\n\
          seconds = {{ read = 0.2, write = 0.2, insert = 0.2, warm_up = 0.01, fixed_at_most = 0.1 }}\n\
-         [schedule]\nslices = 2\n"
+         [schedule]\nstarts = 1\nslices = 2\n"
     )
 }
 

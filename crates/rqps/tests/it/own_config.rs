@@ -76,7 +76,7 @@ fn run(bench: &Bench, (dbms, version): (&str, &str), config: &str) -> Said {
     let plan = format!(
         "name = 'own'\n{}{}[[suite]]\nrows = 2000\ntables = 1\nsteps = ['point-query', 'update-index']\n\
          [suite.seconds]\nread = 0.3\nwrite = 0.3\ninsert = 0.3\nwarm_up = 0.05\nfixed_at_most = 0.3\n\
-         [schedule]\nslices = 2\n",
+         [schedule]\nstarts = 1\nslices = 2\n",
         system("a"),
         system("b")
     );

@@ -13,7 +13,7 @@ fn plan(dbms: &str, version: &str, profile: &str) -> String {
          [[system]]\ndbms = {dbms:?}\nversion = {version:?}\nlabel = 'again'\n\
          [[suite]]\nrows = 20_000\nclients = [1]\nsteps = ['point-query', 'update-index', 'delete']\n\
          [suite.seconds]\nread = 0.2\nwrite = 0.2\ninsert = 0.2\nwarm_up = 0.05\n\
-         fixed_at_most = 0.2\n[schedule]\nslices = 2\nseed = 5\n"
+         fixed_at_most = 0.2\n[schedule]\nstarts = 1\nslices = 2\nseed = 5\n"
     )
 }
 

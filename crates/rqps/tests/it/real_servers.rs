@@ -20,7 +20,7 @@ fn every_kind_of_step() {
                 "name = 'kinds'\n[[system]]\ndbms = {dbms:?}\nversion = {version:?}\n\
                  [[suite]]\nrows = 20_000\nclients = [1, 2]\nsteps = {STEPS}\n\
                  [suite.seconds]\nread = 0.3\nwrite = 0.3\ninsert = 0.3\nwarm_up = 0.05\n\
-                 fixed_at_most = 0.3\n[schedule]\nslices = 2\n"
+                 fixed_at_most = 0.3\n[schedule]\nstarts = 1\nslices = 2\n"
             ),
         );
         let said = bench.run(&["run", "plan.toml"]);
@@ -86,7 +86,7 @@ fn more_clients_than_tables_fill_the_tables_of_myrocks() {
         "plan.toml",
         "name = 'bulk'\n[[system]]\ndbms = 'mariadb'\nversion = '10.11.19'\nengine = 'rocksdb'\n\
          [[suite]]\nrows = 20_000\nclients = [4]\nsteps = ['point-query']\n\
-         [suite.seconds]\nread = 0.3\nwarm_up = 0.05\nfixed_at_most = 0.3\n[schedule]\nslices = 1\n",
+         [suite.seconds]\nread = 0.3\nwarm_up = 0.05\nfixed_at_most = 0.3\n[schedule]\nstarts = 1\nslices = 1\n",
     );
     let said = bench.run(&["run", "plan.toml", "--no-html"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);

@@ -21,7 +21,7 @@ fn plan(name: &str, steps: &str, seconds: u32) -> String {
          [[system]]\ndbms = 'postgres'\nversion = '11.22'\n\
          [[suite]]\nrows = 10_000\nclients = [1]\nsteps = [{steps}]\n\
          seconds = {{ read = 0.5, write = 0.5, insert = 0.5, warm_up = 0.2, fixed_at_most = 0.2 }}\n\
-         [schedule]\nbudget = '{seconds}s'\n"
+         [schedule]\nstarts = 1\nbudget = '{seconds}s'\n"
     )
 }
 

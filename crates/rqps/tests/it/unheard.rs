@@ -10,7 +10,7 @@ use crate::bench::{Bench, assert_complete, pause};
 const PLAN: &str = "name = 'unheard'\n[[system]]\ndbms = 'null'\n[[suite]]\nrows = 1000\n\
                     steps = ['point-query', 'range-*']\n\
                     seconds = { read = 0.2, warm_up = 0.01, fixed_at_most = 0.1 }\n\
-                    [schedule]\nslices = 2\n";
+                    [schedule]\nstarts = 1\nslices = 2\n";
 
 #[test]
 fn a_run_under_nohup_goes_on_when_its_terminal_is_closed() {
@@ -76,7 +76,7 @@ fn what_was_under_way_while_rqps_was_stopped_is_measured_once_more() {
         let plan = format!(
             "{}[[suite]]\nrows = 1000\nsteps = ['point-query', 'range-covered-pk']\n\
              seconds = {{ read = 2.0, warm_up = 0.01, fixed_at_most = 0.1 }}\n\
-             [schedule]\nmode = '{mode}'\nslices = 2\n",
+             [schedule]\nstarts = 1\nmode = '{mode}'\nslices = 2\n",
             systems.concat()
         );
         bench.write("plan.toml", &plan);
