@@ -58,6 +58,10 @@ pub(crate) enum Wanted {
     Sum,
     /// The number of rows.
     Count,
+    /// The smallest and the largest value.
+    Bounds(Column),
+    /// The sum of the lengths of pad.
+    Length,
 }
 
 /// What an UPDATE does to a row.
@@ -101,6 +105,8 @@ impl Statement {
             Wanted::Distinct => vec!["c"],
             Wanted::Sum => vec!["sum"],
             Wanted::Count => vec!["count"],
+            Wanted::Bounds(_) => vec!["min", "max"],
+            Wanted::Length => vec!["sum"],
         }
     }
 
@@ -241,6 +247,12 @@ impl<'s> Parser<'_, 's> {
             Wanted::Sum
         } else if self.takes("count ( c )") || self.takes("count ( * )") {
             Wanted::Count
+        } else if self.takes("min ( id ) , max ( id )") {
+            Wanted::Bounds(Column::Id)
+        } else if self.takes("min ( k ) , max ( k )") {
+            Wanted::Bounds(Column::K)
+        } else if self.takes("sum ( length ( pad ) )") {
+            Wanted::Length
         } else if self.takes("distinct c") {
             Wanted::Distinct
         } else if self.takes("*") {
@@ -314,6 +326,8 @@ mod tests {
             "SELECT k, c FROM sbtest1 WHERE k IN (?, ?,?)",
             "SELECT * FROM sbtest1 WHERE LENGTH(c) < 0",
             "SELECT COUNT(*) FROM sbtest1",
+            "SELECT MIN(k), MAX(k) FROM sbtest1",
+            "SELECT SUM(LENGTH(pad)) FROM sbtest1 WHERE id BETWEEN 1 AND 10000",
             "UPDATE sbtest1 SET k=k+1 WHERE id=?",
             "UPDATE sbtest1 SET c='x' WHERE id IN (1,2)",
             "DELETE FROM sbtest1 WHERE id=?",

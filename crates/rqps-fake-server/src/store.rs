@@ -240,6 +240,22 @@ fn select(table: &Table, name: &str, wanted: &Wanted, filter: &Bound) -> Result<
         Wanted::Sum => {
             Answer::one("sum", ids.iter().filter_map(|id| table.k(*id)).sum::<i64>().to_string())
         }
+        Wanted::Bounds(column) => {
+            let value = |id: &u64| match column {
+                Column::K => table.k(*id),
+                _ => i64::try_from(*id).ok(),
+            };
+            let text =
+                |value: Option<i64>| value.map(|value| value.to_string()).unwrap_or_default();
+            let (min, max) =
+                (ids.iter().filter_map(value).min(), ids.iter().filter_map(value).max());
+            Answer::rows(&["min", "max"], vec![vec![text(min), text(max)]])
+        }
+        Wanted::Length => {
+            let lengths = ids.into_iter().map(|id| Ok(read(id)?.pad.len()));
+            let sum: usize = lengths.sum::<Result<usize, Failure>>()?;
+            Answer::one("sum", sum.to_string())
+        }
         Wanted::Distinct => {
             let mut all =
                 ids.into_iter().map(|id| Ok(read(id)?.c)).collect::<Result<Vec<_>, _>>()?;

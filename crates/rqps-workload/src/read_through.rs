@@ -67,8 +67,9 @@ impl IndexRead {
         let Self { table, column, what, n_queries } = self;
         let bound = move |nth: u64| min + (max - min) * nth as f64 / *n_queries as f64;
         (0..*n_queries).map(move |nth| {
-            let (from, to) = (bound(nth), bound(nth + 1));
-            format!("SELECT {what} FROM {table} WHERE {column} BETWEEN {from:.2} AND {to:.2}")
+            // Whole numbers, so that an index of any kind of number is used.
+            let (from, to) = (bound(nth).floor(), bound(nth + 1).ceil());
+            format!("SELECT {what} FROM {table} WHERE {column} BETWEEN {from} AND {to}")
         })
     }
 }
@@ -87,8 +88,8 @@ mod tests {
         assert_eq!(reads[3].bounds_sql(), "SELECT MIN(k), MAX(k) FROM sbtest2");
         let queries: Vec<String> = reads[0].queries(1.0, 25_000.0).collect();
         assert_eq!(queries.len(), 3);
-        assert!(queries[0].contains("sbtest1 WHERE id BETWEEN 1.00 AND"), "{queries:?}");
-        assert!(queries[2].ends_with("AND 25000.00"), "{queries:?}");
+        assert!(queries[0].contains("sbtest1 WHERE id BETWEEN 1 AND"), "{queries:?}");
+        assert!(queries[2].ends_with("AND 25000"), "{queries:?}");
     }
 
     #[test]

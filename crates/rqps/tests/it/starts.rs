@@ -1,5 +1,7 @@
 //! Runs on several starts of the servers.
 
+use std::collections::BTreeSet;
+
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
@@ -113,6 +115,88 @@ fn an_interleaved_run_killed_on_its_second_start_resumes_there() {
     assert!(!warned(&run, "resumed").is_empty());
     let text = bench.output(&["report"]);
     assert!(text.contains("Each step was measured on 2 starts of the servers"), "{text}");
+}
+
+/// Two fake servers on three starts: reads, then writes, in five launches.
+fn on_the_same_data(mode: &str) -> String {
+    format!(
+        "name = 'restarted'\n\
+         [[system]]\nlabel = 'a'\ndbms = 'postgres'\nversion = '11.22'\n\
+         [[system]]\nlabel = 'b'\ndbms = 'postgres'\nversion = '11.22'\n\
+         [[suite]]\nrows = 2_000\nclients = [1]\nsteps = ['point-query.pre', 'update-index', 'update-nonindex']\n\
+         seconds = {{ read = 0.3, write = 0.3, warm_up = 0.02, fixed_at_most = 0.1 }}\n\
+         [schedule]\nmode = '{mode}'\nslices = 2\nstarts = 3\n"
+    )
+}
+
+/// The warnings of all slices, each once.
+fn kinds_of_warnings(run: &Value) -> BTreeSet<String> {
+    let steps = run["steps"].as_array().unwrap().iter();
+    let systems = steps.flat_map(|step| step["systems"].as_array().unwrap());
+    let slices = systems.flat_map(|system| system["slices"].as_array().unwrap());
+    let warnings = slices.flat_map(|slice| slice["warnings"].as_array().unwrap());
+    warnings.map(|warning| warning["kind"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn servers_are_started_again_on_their_data() {
+    for mode in ["interleaved", "sequential"] {
+        let bench = Bench::new();
+        let _trees = write_plan(&bench, &on_the_same_data(mode));
+        let said = bench.run(&["run", "plan.toml", "--no-html"]);
+        assert_eq!(said.code(), 0, "{}", said.stderr);
+        assert!(said.stderr.contains("start 5 of 5 of the servers"), "{}", said.stderr);
+        assert!(!said.stderr.contains("filled again"), "{}", said.stderr);
+        let run = bench.latest();
+        assert_eq!(
+            (steps_named(&run, "load").len(), run["status"].as_str()),
+            (1, Some("finished"))
+        );
+        for name in ["point-query.pre", "update-index", "update-nonindex"] {
+            let starts: Vec<&Value> =
+                steps_named(&run, name).into_iter().map(|step| &step["start"]).collect();
+            assert_eq!(starts, [0, 1, 2], "{name}");
+        }
+        // What was planned is nothing to warn of.
+        let kinds = kinds_of_warnings(&run);
+        assert!(!kinds.contains("started-again") && !kinds.contains("resumed"), "{kinds:?}");
+        let id = run["id"].as_str().unwrap();
+        for (system, launch) in [(0, ""), (1, "-start-2"), (1, "-start-5")] {
+            let log = format!("rqps-results/artifacts/{id}/server-{system}{launch}.log");
+            assert!(bench.path(&log).is_file(), "{log}");
+        }
+        let text = bench.output(&["report"]);
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("Each step was measured on 3 starts of the servers."), "{text}");
+        bench.assert_tidy(id);
+    }
+}
+
+#[test]
+fn a_run_that_is_interrupted_after_a_restart_goes_on_with_the_data() {
+    let bench = Bench::new();
+    let _trees = write_plan(&bench, &on_the_same_data("interleaved"));
+    let mut running = bench.spawn(&["run", "plan.toml"]);
+    let id = running.run_id();
+    running.await_line("start 4 of 5 of the servers");
+    running.await_line("update-index");
+    running.signal(Signal::SIGINT);
+    assert_eq!(running.finish().code(), 130);
+    bench.assert_left(&id);
+    let said = bench.run(&["run", "plan.toml", "--no-html"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    assert!(!said.stderr.contains("filled again"), "{}", said.stderr);
+    assert!(!said.stderr.contains("start 3 of 5"), "{}", said.stderr);
+    let run = bench.latest();
+    assert_eq!(run["status"], "finished");
+    // The launch that was broken off is told; the one after it is as planned.
+    let of_start = |start: u64| -> bool {
+        let steps = steps_named(&run, "update-nonindex").into_iter();
+        let step = steps.into_iter().find(|step| step["start"] == start).unwrap();
+        step.to_string().contains("started-again")
+    };
+    assert!(of_start(1) && !of_start(2), "{}", said.stderr);
+    bench.assert_tidy(&id);
 }
 
 /// Two of PostgreSQL whose caches are more than half of the memory each: nothing ever fills them.
