@@ -59,22 +59,21 @@ pub(super) fn catch_up(
     Ok(())
 }
 
-/// Brings a system that was started on its own data to where the run is, with its caches warmed as before: to rest,
-/// where it was broken off in the middle of its steps.
+/// Brings a system that was started on its own data to where the run is: to rest, with its caches warmed.
 fn resume_on_kept_data(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,
     member: &mut Member<'_>,
     first: StepIdx,
 ) -> Result<()> {
-    let is_broken_off = member.state.is_broken_off;
-    if is_broken_off {
+    if member.state.is_broken_off {
         journal.note(&format!("{}: resumes with its data", run.label(member.idx())));
         member.state.resumed_step = Some(first);
     }
     let Some(load) = run.filled_by(first) else { return Ok(()) };
-    // The Insert Benchmark settles before it queries.
-    if is_broken_off && run.step(load).of_insert().is_none() {
+    // With statistics of the tables that are drawn again: a start holds what these draw, too. The Insert Benchmark
+    // settles before it queries.
+    if run.step(load).of_insert().is_none() {
         settle(run, journal, member, load)?;
     }
     warm_caches(run, journal, member, load)
