@@ -30,6 +30,7 @@ mod levels;
 mod measurement;
 pub mod memory;
 mod missing;
+mod null_arm;
 mod observed;
 mod of_systems;
 mod open_cell;

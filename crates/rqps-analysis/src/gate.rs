@@ -167,7 +167,9 @@ impl<'a> Gate<'a> {
         is_chosen: impl Fn(&StepInfo) -> bool,
     ) -> Result<Self, GateError> {
         let run = analysis.run.id.clone();
-        let candidates: Vec<usize> = analysis.candidates().collect();
+        // What the base differs by from itself is no candidate's fault.
+        let is_arm = |idx: &usize| analysis.run.systems[*idx].spec.is_null_arm;
+        let candidates: Vec<usize> = analysis.candidates().filter(|idx| !is_arm(idx)).collect();
         if candidates.is_empty() {
             return Err(GateError::NoCandidate { run });
         }

@@ -157,6 +157,7 @@ pub fn system(dbms: Dbms, version: &str) -> RunSystem {
             options: BTreeMap::new(),
             transport: Transport::Socket,
             variant: Variant::default(),
+            is_null_arm: false,
         },
         version: Some(parsed),
         version_text: version.to_owned(),

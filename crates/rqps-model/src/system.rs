@@ -124,6 +124,9 @@ pub struct SystemSpec {
     /// Allocator, durability, compression, limits.
     #[serde(default)]
     pub variant: Variant,
+    /// Whether it is the base once more, as a server of its own: what it differs by is noise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_null_arm: bool,
 }
 
 impl SystemSpec {
@@ -139,6 +142,7 @@ impl SystemSpec {
             options: BTreeMap::new(),
             transport: Transport::default(),
             variant: Variant::default(),
+            is_null_arm: false,
         }
     }
 }

@@ -123,8 +123,17 @@ fn rows(hosts: &[Analysis<'_>]) -> Vec<Line> {
 
 /// All that a plan says of a system but version and build.
 fn kind(spec: &SystemSpec) -> String {
-    let SystemSpec { label: _, dbms, source: _, engine, config, options, transport, variant } =
-        spec;
+    let SystemSpec {
+        label: _,
+        dbms,
+        source: _,
+        engine,
+        config,
+        options,
+        transport,
+        variant,
+        is_null_arm: _,
+    } = spec;
     format!("{dbms:?} {engine:?} {config:?} {options:?} {transport:?} {variant:?}")
 }
 

@@ -178,6 +178,7 @@ pub fn meaning(kind: &WarningKind) -> String {
         | WarningKind::OrderOfRuns { .. }
         | WarningKind::StartedOnce { .. }
         | WarningKind::SeveralStarts { .. }
+        | WarningKind::NullArm { .. }
         | WarningKind::HalfWidths { .. }
         | WarningKind::SeveralIntervals { .. }
         | WarningKind::RateSet

@@ -18,6 +18,7 @@ mod file;
 mod label;
 mod launches;
 pub(crate) mod limits;
+mod null_arm;
 pub mod placement;
 mod profiling;
 pub(crate) mod schedule;
@@ -26,6 +27,7 @@ pub(crate) mod seed;
 pub mod steps;
 mod suite;
 mod system;
+mod whole_time;
 
 pub use audit_rule::AuditRule;
 pub use file::{OptionValue, PlanFile, ScheduleFile, SecondsFile, SuiteFile, SystemFile};
@@ -226,6 +228,13 @@ impl PlanFile {
                 })?
             }
         };
+        if self.null == Some(true) {
+            null_arm::add(&mut systems, base).map_err(|(what, remedy)| refuse(what, &remedy))?;
+        }
+        if systems[base].is_null_arm {
+            let what = format!("the base {:?} is a null arm", systems[base].label.as_str());
+            return Err(refuse(what, "leave null_arm out of the base"));
+        }
         let suites = self.suites(&systems).map_err(|(what, remedy)| refuse(what, &remedy))?;
         let Times { schedule, placement, starts, loads } =
             self.schedule.resolve(&systems).map_err(|(what, remedy)| refuse(what, &remedy))?;
@@ -238,7 +247,7 @@ impl PlanFile {
         };
         let name = self.name.clone().unwrap_or_else(|| default_name(&systems, base));
         let seed = self.schedule.seed;
-        Ok(Plan {
+        let plan = Plan {
             name,
             base,
             systems,
@@ -254,7 +263,11 @@ impl PlanFile {
             seed,
             profiling,
             audit,
-        })
+        };
+        let Some(time) = &self.schedule.time else { return Ok(plan) };
+        let divided = whole_time::divide(&plan, time);
+        let schedule = divided.map_err(|(what, remedy)| refuse(what, &remedy))?;
+        Ok(Plan { schedule, ..plan })
     }
 
     /// The suites that are meant.

@@ -136,9 +136,17 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N")]
     pub(crate) slices: Option<u32>,
 
+    /// Time of the whole run once its servers are there, divided among the steps: 20m
+    #[arg(long, value_name = "TIME", conflicts_with = "slices")]
+    pub(crate) time: Option<String>,
+
     /// Starts of the servers among which the time of a step is divided [default: 4 where rqps starts them]
     #[arg(long, value_name = "N")]
     pub(crate) starts: Option<u32>,
+
+    /// Measure the base once more, as a server of its own: what it differs by from itself is noise
+    #[arg(long)]
+    pub(crate) null: bool,
 
     /// Where client and server threads run: auto, free, split or paired
     #[arg(long, value_name = "PLACEMENT")]

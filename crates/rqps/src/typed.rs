@@ -85,7 +85,14 @@ pub(crate) fn apply(args: &RunArgs, file: &mut PlanFile) -> Result<()> {
     let schedule: &mut ScheduleFile = &mut file.schedule;
     if let Some(slices) = args.slices {
         schedule.slices = Some(slices);
-        schedule.budget = None;
+        (schedule.budget, schedule.time) = (None, None);
+    }
+    if let Some(time) = &args.time {
+        schedule.time = Some(time.clone());
+        (schedule.budget, schedule.slices) = (None, None);
+    }
+    if args.null {
+        file.null = Some(true);
     }
     schedule.starts = args.starts.or(schedule.starts);
     schedule.seed = args.seed.or(schedule.seed);
@@ -93,6 +100,7 @@ pub(crate) fn apply(args: &RunArgs, file: &mut PlanFile) -> Result<()> {
         schedule.mode = Some(mode.clone());
         if mode == "sequential" {
             (schedule.slice, schedule.budget, schedule.precision) = (None, None, None);
+            schedule.time = None;
         }
     }
     if let Some(placement) = &args.placement {

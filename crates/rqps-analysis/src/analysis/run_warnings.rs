@@ -83,6 +83,7 @@ pub(super) fn certainty(analysis: &Analysis<'_>) -> Vec<WarningKind> {
     if run.systems.len() > 1 {
         out.push(order_of_systems(analysis));
         out.push(super::restart::starts(analysis));
+        out.extend(super::null_arm::of_run(analysis));
         out.extend(super::width::half_widths(analysis));
     }
     let n = analysis.n_tests();

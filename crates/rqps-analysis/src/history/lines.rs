@@ -44,7 +44,7 @@ pub(super) fn collect(
             let systems = 0..runs[run_idx].systems.len();
             systems.map(move |system_idx| Member { run_idx, system_idx })
         })
-        .filter(|m| (choice.system)(system(runs, *m)))
+        .filter(|m| !system(runs, *m).spec.is_null_arm && (choice.system)(system(runs, *m)))
         .collect();
     let order = choice.order.unwrap_or_else(|| order(runs, &members));
     let mut lines: Vec<Line> = Vec::new();
@@ -107,7 +107,17 @@ fn order(runs: &[Run], members: &[Member]) -> Order {
 
 /// Whether all that a plan says of two systems is the same, but label, version and build.
 fn are_of_one_kind(a: &SystemSpec, b: &SystemSpec) -> bool {
-    let SystemSpec { label: _, dbms, source: _, engine, config, options, transport, variant } = a;
+    let SystemSpec {
+        label: _,
+        dbms,
+        source: _,
+        engine,
+        config,
+        options,
+        transport,
+        variant,
+        is_null_arm: _,
+    } = a;
     (*dbms, *engine, config, options) == (b.dbms, b.engine, &b.config, &b.options)
         && (transport, variant) == (&b.transport, &b.variant)
 }

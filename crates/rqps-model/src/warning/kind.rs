@@ -380,6 +380,17 @@ pub enum WarningKind {
         /// Intervals of one start alone.
         n_without: usize,
     },
+    /// The base was measured once more, as a server of its own.
+    NullArm {
+        /// The system that is the base once more.
+        system: usize,
+        /// Ratios to the base that have an interval.
+        n: usize,
+        /// Steps whose interval does not hold 1.
+        outside: Vec<String>,
+        /// Steps with a verdict of slower or faster.
+        called: Vec<String>,
+    },
     /// Half-widths of the intervals of rQPS.
     HalfWidths {
         /// By kind of step.

@@ -171,6 +171,11 @@ fn of_report(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
             out.push_str(&several_starts(spread.as_ref(), *n_without));
             out
         }
+        WarningKind::NullArm { system, n, outside, called } => {
+            let [base, arm] =
+                [analysis.base, *system].map(|idx| analysis.run.systems[idx].spec.label.as_str());
+            null_arm((arm, base), *n, outside, called)
+        }
         WarningKind::HalfWidths { medians } => half_widths(medians),
         WarningKind::SeveralIntervals { n } => format!(
             "Each of the {n} intervals is a 95% interval on its own: about one in twenty \
@@ -404,6 +409,24 @@ fn order(interleaved: &[String], sequential: &[String]) -> String {
          intervals.",
         list(&said)
     )
+}
+
+/// What the base against itself says of the intervals.
+fn null_arm((arm, base): (&str, &str), n: usize, outside: &[String], called: &[String]) -> String {
+    let intervals = count(n, "interval");
+    let mut out = format!("{arm} is {base} once more, as a server of its own. ");
+    match outside {
+        [] => out.push_str(&format!("All of its {intervals} contain 1.")),
+        some => out.push_str(&format!(
+            "Of its {intervals}, {} do not contain 1 ({}). About one in twenty does not by chance.",
+            some.len(),
+            list(some)
+        )),
+    }
+    if !called.is_empty() {
+        out.push_str(&format!(" It is called slower or faster on {}: falsely.", list(called)));
+    }
+    out
 }
 
 /// What follows the number of starts.

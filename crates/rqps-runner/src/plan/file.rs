@@ -19,6 +19,8 @@ pub struct PlanFile {
     pub name: Option<String>,
     /// Label of the base; the first system when absent.
     pub base: Option<String>,
+    /// Whether the base is measured once more, as a server of its own (null arm).
+    pub null: Option<bool>,
     /// `warn` or `strict`: whether a severe difference between the systems is said or refused.
     pub audit: Option<String>,
     /// The systems.
@@ -107,6 +109,8 @@ pub struct SystemFile {
     /// `["ALTER TABLE sbtest1 DROP INDEX k_1"]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sql_after_load: Vec<String>,
+    /// Whether it is the base once more: what `null = true` of a plan adds.
+    pub null_arm: Option<bool>,
 }
 
 /// An option's value as TOML lets one write it.
@@ -198,6 +202,8 @@ pub struct ScheduleFile {
     pub slices: Option<u32>,
     /// Longest time that a step is measured on each system, all starts together, in place of `slices`: `60s`.
     pub budget: Option<String>,
+    /// Time of the whole run once its servers are there, divided among the steps, in place of `budget`: `20m`.
+    pub time: Option<String>,
     /// A step ends when the half-width of every candidate's rQPS is at most this: `1%`. Not one of the
     /// Insert Benchmark.
     pub precision: Option<String>,
@@ -220,6 +226,7 @@ impl Plan {
             name: Some(self.name.clone()),
             base: Some(self.systems[self.base].label.0.clone()),
             // What is as usual stays unwritten: plans of older runs can then still be resumed.
+            null: None,
             audit: unusual(&self.audit),
             system: self.systems.iter().map(SystemFile::of).collect(),
             suite: self.suites.iter().map(SuiteFile::of).collect(),
@@ -253,6 +260,7 @@ impl SystemFile {
             injected_slowdown: Some(f64::from(spec.variant.injected_slowdown_bp) / 100.0)
                 .filter(|pct| *pct > 0.0),
             sql_after_load: spec.variant.sql_after_load.clone(),
+            null_arm: spec.is_null_arm.then_some(true),
             ..Self::default()
         };
         match &spec.source {

@@ -79,14 +79,22 @@ impl ScheduleFile {
         if !(1..=1000).contains(&slices) {
             return Err((format!("slices = {slices} is out of range"), "write 1 to 1000".into()));
         }
-        if self.budget.is_some() && self.slices.is_some() {
-            let what = "budget and slices both say how long a step is measured".to_owned();
+        let lengths = [
+            ("time", self.time.is_some()),
+            ("budget", self.budget.is_some()),
+            ("slices", self.slices.is_some()),
+        ];
+        let given: Vec<&str> =
+            lengths.iter().filter(|(_, is_given)| *is_given).map(|(key, _)| *key).collect();
+        if let [first, second, ..] = given[..] {
+            let what = format!("{first} and {second} both say how long a step is measured");
             return Err((what, "leave one of them out".to_owned()));
         }
         if !interleaved {
             for (key, is_given) in [
                 ("slice", self.slice.is_some()),
                 ("budget", self.budget.is_some()),
+                ("time", self.time.is_some()),
                 ("precision", self.precision.is_some()),
             ] {
                 if is_given {
@@ -160,6 +168,16 @@ fn parse_budget(text: &str) -> Result<u32, Refusal> {
     ms.ok_or_else(|| {
         let remedy = "write \"1s\" to \"24h\"".to_owned();
         (format!("budget = {text:?} is no time of a step"), remedy)
+    })
+}
+
+/// How long a run is to take once its servers are there: `20m`.
+pub(super) fn parse_whole_time(text: &str) -> Result<Duration, Refusal> {
+    let time = parse_time(text, &[("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0)]);
+    let range = Duration::from_secs(1)..=Duration::from_secs(365 * 24 * 3600);
+    time.filter(|time| range.contains(time)).ok_or_else(|| {
+        let remedy = "write \"90s\", \"30m\" or \"36h\"".to_owned();
+        (format!("time = {text:?} is no time of a run"), remedy)
     })
 }
 

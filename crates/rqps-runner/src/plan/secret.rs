@@ -51,7 +51,7 @@ impl PlanFile {
 
     /// Refuses an address outside of `dsn`: it would be stored and shown as it is.
     pub(super) fn check_addresses(&self) -> Result<(), Refusal> {
-        let Self { name, base, audit, system, suite, schedule, profile } = self;
+        let Self { name, base, null: _, audit, system, suite, schedule, profile } = self;
         check("", &[("name", name), ("base", base), ("audit", audit)])?;
         for (idx, system) in system.iter().enumerate() {
             system.check_addresses(&format!("system {}: ", idx + 1))?;
@@ -62,6 +62,7 @@ impl PlanFile {
             slice,
             slices: _,
             budget,
+            time,
             precision,
             starts: _,
             loads: _,
@@ -70,7 +71,8 @@ impl PlanFile {
         } = schedule;
         let texts = [("mode", mode), ("slice", slice), ("budget", budget)];
         check("schedule.", &texts)?;
-        check("schedule.", &[("precision", precision), ("placement", placement)])?;
+        let texts = [("time", time), ("precision", precision), ("placement", placement)];
+        check("schedule.", &texts)?;
         match profile {
             Some(ProfilingFile::Chosen(ChosenFile { steps, seconds: _ })) => {
                 check_each("profile.steps", steps.as_deref().unwrap_or_default())
@@ -100,6 +102,7 @@ impl SystemFile {
             cpus,
             injected_slowdown: _,
             sql_after_load,
+            null_arm: _,
         } = self;
         check(whose, &[("label", label), ("dbms", dbms), ("version", version), ("build", build)])?;
         check(whose, &[("engine", engine), ("config", config), ("malloc", malloc)])?;

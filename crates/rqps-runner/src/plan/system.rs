@@ -40,7 +40,18 @@ impl SystemFile {
             Some(dsn) => Dsn::parse(dsn).map_or_else(|_| Transport::default(), |d| d.transport()),
             None => self.transport.unwrap_or_default(),
         };
-        let spec = SystemSpec { label, dbms, source, engine, config, options, transport, variant };
+        let is_null_arm = self.null_arm.unwrap_or(false);
+        let spec = SystemSpec {
+            label,
+            dbms,
+            source,
+            engine,
+            config,
+            options,
+            transport,
+            variant,
+            is_null_arm,
+        };
         Ok((spec, password_dsn))
     }
 

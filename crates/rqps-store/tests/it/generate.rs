@@ -161,6 +161,7 @@ fn system(d: &mut Draw, i: u64) -> RunSystem {
             options: d.map(),
             transport: *d.one(&[Transport::Socket, Transport::Tcp, Transport::Tls]),
             variant: variant(d),
+            is_null_arm: d.yes(),
         },
         version: d.some(|_| version),
         version_text: d.text(),
