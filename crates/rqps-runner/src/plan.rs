@@ -16,7 +16,7 @@ pub(crate) mod descriptors;
 mod examples;
 mod file;
 mod label;
-mod launches;
+pub(crate) mod launches;
 pub(crate) mod limits;
 mod null_arm;
 pub mod placement;

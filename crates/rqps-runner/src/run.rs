@@ -14,8 +14,9 @@ use crate::event::{Event, Listener};
 use crate::failure::{Broken, is_disk_full};
 use crate::journal::Journal;
 use crate::journal::begin::{self, Begun, OnHost};
+use crate::plan::launches;
 use crate::plan::seed::{self, SeedDomain, shuffled};
-use crate::plan::steps::{self, PlannedStep};
+use crate::plan::steps::PlannedStep;
 use crate::plan::{limits, placement};
 use crate::recovery::{clear_done, measure_alone, measure_interleaved};
 use crate::run_context::RunContext;
@@ -51,7 +52,7 @@ pub fn run<'a>(
     let host = rqps_sample::host_info(&environment.results).context("read the size of memory")?;
     limits::check(plan, &cpus, host.memory_bytes)?;
     installation::check_passwords(plan, environment)?;
-    let steps = steps::of_plan(plan, &cpus, all_local)?;
+    let steps = launches::of_plan(plan, &cpus, all_local)?;
     guests::check_statements(plan, &steps)?;
     precision::check(plan, &steps)?;
     if let Some(profiling) = &plan.profiling {

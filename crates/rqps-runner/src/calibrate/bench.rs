@@ -19,8 +19,9 @@ use crate::engine::waiting::Waiting;
 use crate::environment::Environment;
 use crate::event::{Event, Listener};
 use crate::failure::Broken;
+use crate::plan::launches;
 use crate::plan::seed::shuffled;
-use crate::plan::steps::{self, PlannedStep};
+use crate::plan::steps::PlannedStep;
 use crate::system::installation::Installation;
 use crate::system::leftover::Purpose;
 use crate::system::{Data, RunningSystem, Start};
@@ -85,7 +86,7 @@ impl<'a> Bench<'a> {
         environment: &'a Environment,
         listen: &mut Listener<'_>,
     ) -> Result<Self> {
-        let steps = steps::of_plan(plan, cpus, true)?;
+        let steps = launches::of_plan(plan, cpus, true)?;
         let (ups, name, n_measured) = (Vec::new(), String::new(), 0);
         let disturbed = Disturbed::default();
         let mut bench = Self { plan, environment, cpus, steps, ups, name, n_measured, disturbed };

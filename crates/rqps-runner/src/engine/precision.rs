@@ -145,7 +145,7 @@ mod tests {
         let catalogue = rqps_server::Catalogue::builtin().unwrap();
         let file = crate::PlanFile::parse(&text, "test").unwrap();
         let plan = file.resolve("test", &catalogue).unwrap();
-        check(&plan, &crate::plan::steps::of_plan(&plan, &[0, 1], true)?)
+        check(&plan, &crate::plan::launches::of_plan(&plan, &[0, 1], true)?)
     }
 
     #[test]

@@ -22,7 +22,7 @@ fn every_example_can_be_meant() {
             }
             let text = std::fs::read_to_string(&path).unwrap();
             let plan = plan(&text);
-            let steps = crate::plan::steps::of_plan(&plan, &[0, 1], true);
+            let steps = crate::plan::launches::of_plan(&plan, &[0, 1], true);
             let steps = steps.unwrap_or_else(|e| panic!("{}: {e:#}", path.display()));
             assert!(!plan.systems.is_empty() && !steps.is_empty(), "{}", path.display());
             n += 1;

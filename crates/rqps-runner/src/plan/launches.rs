@@ -6,9 +6,11 @@
 //! that reads first meets what later steps write. The last launch of a phase is the first of the next: phases of `k`
 //! starts each need `k - 1` restarts each.
 
+use anyhow::Result;
 use rqps_model::StepKind;
 
-use crate::plan::steps::PlannedStep;
+use crate::Plan;
+use crate::plan::steps::{self, PlannedStep};
 
 /// What a step does to the tables that those after it find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,9 +30,18 @@ fn phase(step: &PlannedStep) -> Phase {
     }
 }
 
+/// All steps of a plan in the order in which they are measured, each number of clients and each start of the servers
+/// on its own.
+///
+/// # Errors
+/// When a suite or a step is unknown, or a placement cannot be had.
+pub(crate) fn of_plan(plan: &Plan, cpus: &[usize], all_local: bool) -> Result<Vec<PlannedStep>> {
+    Ok(arrange(&steps::of_one_start(plan, cpus, all_local)?, plan.starts, plan.loads))
+}
+
 /// Puts the steps of a plan in the order in which they are measured: each on `starts` starts of the servers, all of
 /// them on `loads` sets of data, one after the other.
-pub(super) fn arrange(steps: &[PlannedStep], starts: u32, loads: u32) -> Vec<PlannedStep> {
+fn arrange(steps: &[PlannedStep], starts: u32, loads: u32) -> Vec<PlannedStep> {
     let mut out = Vec::new();
     let mut launch = 0;
     for load in 0..loads {
@@ -85,8 +96,8 @@ fn parts(steps: &[PlannedStep]) -> Vec<&[PlannedStep]> {
 
 #[cfg(test)]
 mod tests {
+    use super::of_plan;
     use crate::PlanFile;
-    use crate::plan::steps::of_plan;
 
     /// `launch: step/start, ...`, a line for each launch.
     fn arranged(suite: &str, schedule: &str) -> String {

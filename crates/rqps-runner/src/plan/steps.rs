@@ -11,7 +11,7 @@ use rqps_workload::{InsertArgs, Step, Suite, SuiteArgs};
 
 use crate::Plan;
 use crate::plan::SuiteWork;
-use crate::plan::{launches, limits, placement};
+use crate::plan::{limits, placement};
 
 /// A suite of a thousand steps takes less, bytes.
 const MOST_OF_SUITE: u64 = 4 << 20;
@@ -181,11 +181,15 @@ impl PlannedStep {
     }
 }
 
-/// All steps of a plan in order, each number of clients and each start of the servers on its own.
+/// The steps of a plan in order, each number of clients on its own, as they are on a single start of the servers.
 ///
 /// # Errors
 /// When a suite or a step is unknown, or a placement cannot be had.
-pub fn of_plan(plan: &Plan, cpus: &[usize], all_local: bool) -> Result<Vec<PlannedStep>> {
+pub(super) fn of_one_start(
+    plan: &Plan,
+    cpus: &[usize],
+    all_local: bool,
+) -> Result<Vec<PlannedStep>> {
     let mut planned = Vec::new();
     let cpus = &limits::narrowest(plan, cpus);
     for suite_plan in &plan.suites {
@@ -228,7 +232,7 @@ pub fn of_plan(plan: &Plan, cpus: &[usize], all_local: bool) -> Result<Vec<Plann
             }
         }
     }
-    Ok(launches::arrange(&planned, plan.starts, plan.loads))
+    Ok(planned)
 }
 
 fn load_suite(kind: &str) -> Result<Suite> {
@@ -257,14 +261,12 @@ mod tests {
             tables = 3
             clients = [1, 2]
             steps = ["point-query"]
-            [schedule]
-            starts = 1
         "#;
         let plan = PlanFile::parse(text, "test")
             .unwrap()
             .resolve("test", &rqps_server::Catalogue::builtin().unwrap())
             .unwrap();
-        let steps = of_plan(&plan, &[0, 1], true).unwrap();
+        let steps = of_one_start(&plan, &[0, 1], true).unwrap();
         let clients = |kind| -> Vec<u32> {
             steps.iter().filter(|s| s.info.kind == kind).map(|s| s.clients).collect()
         };
@@ -282,7 +284,7 @@ mod tests {
             );
             let catalogue = rqps_server::Catalogue::builtin().unwrap();
             let plan = PlanFile::parse(&text, "test").unwrap().resolve("test", &catalogue).unwrap();
-            let steps = of_plan(&plan, &[0, 1], true).unwrap();
+            let steps = of_one_start(&plan, &[0, 1], true).unwrap();
             let of = |kind| -> Vec<u64> {
                 let steps = steps.iter().filter(|step| step.info.kind == kind);
                 steps.map(|step| step.expected(plan.schedule).as_secs()).collect()

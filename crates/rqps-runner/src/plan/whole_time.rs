@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use rqps_model::{Schedule, StepKind};
 
-use super::{Plan, Refusal, schedule, steps};
+use super::steps::PlannedStep;
+use super::{Plan, Refusal, launches, schedule};
 
 /// Stopping a server, starting it on its data and filling its caches.
 const RESTART: Duration = Duration::from_secs(6);
@@ -24,11 +25,10 @@ pub(super) fn divide(plan: &Plan, time: &str) -> Result<Schedule, Refusal> {
     };
     // As many CPUs as any placement wants: how long a step takes does not depend on it.
     let cpus: Vec<usize> = (0..1024).collect();
-    let steps = steps::of_plan(plan, &cpus, true)
+    let steps = launches::of_plan(plan, &cpus, true)
         .map_err(|error| (format!("{error:#}"), "name other steps".to_owned()))?;
     let n_systems = u32::try_from(plan.systems.len()).unwrap_or(u32::MAX);
-    let is_timed =
-        |step: &&steps::PlannedStep| !step.is_guess() && step.info.kind != StepKind::WarmUp;
+    let is_timed = |step: &&PlannedStep| !step.is_guess() && step.info.kind != StepKind::WarmUp;
     let mut beside = Duration::ZERO;
     let mut n_timed: u32 = 0;
     for step in &steps {

@@ -270,7 +270,7 @@ mod tests {
         let catalogue = rqps_server::Catalogue::builtin().unwrap();
         let plan = crate::PlanFile::parse(text, "test").unwrap();
         let plan = plan.resolve("test", &catalogue).unwrap();
-        let steps = crate::plan::steps::of_plan(&plan, &[0], true).unwrap();
+        let steps = crate::plan::launches::of_plan(&plan, &[0], true).unwrap();
         let at = |kind| steps.iter().position(|step| step.info.kind == kind).unwrap();
         let (load, insert) = (at(StepKind::Load), at(StepKind::Insert));
         assert!(load + 1 < insert);

@@ -10,7 +10,8 @@ use rqps_server::{Error, Refusal};
 use crate::Plan;
 use crate::environment::Environment;
 use crate::event::{Event, Listener};
-use crate::plan::steps::{self, Job, PlannedStep};
+use crate::plan::launches;
+use crate::plan::steps::{Job, PlannedStep};
 use crate::system::installation::external;
 
 /// The plan with the DBMS of each server given by its address as that server says at login. Where the address or
@@ -65,7 +66,7 @@ fn note(said: Dbms, told: &Told, is_of_address: bool, address: &str) -> String {
 /// # Errors
 /// [`Refusal::NotForGuests`] with the statement.
 pub(crate) fn check_entered(plan: &Plan, idx: usize, others: &[String]) -> Result<()> {
-    let steps = steps::of_plan(plan, &[], false)?;
+    let steps = launches::of_plan(plan, &[], false)?;
     check_each(plan.systems.get(idx).into_iter(), &steps, &|spec, sql| {
         check_guest(spec.dbms, sql, others)
     })
@@ -120,7 +121,7 @@ mod tests {
     }
 
     fn checked(plan: &Plan) -> Result<(), String> {
-        let steps = steps::of_plan(plan, &[0, 1], false).unwrap();
+        let steps = launches::of_plan(plan, &[0, 1], false).unwrap();
         check_statements(plan, &steps).map_err(|error| format!("{error:#}"))
     }
 

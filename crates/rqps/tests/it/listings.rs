@@ -169,6 +169,12 @@ fn help_of_commands() {
                                        come one after the other (sequential) [default: interleaved, for
                                        several systems that rqps runs itself]
               --slices <N>             Slices per step and system; interleaved, the time of so many slices
+              --time <TIME>            Time of the whole run once its servers are there, divided among the
+                                       steps: 20m
+              --starts <N>             Starts of the servers among which the time of a step is divided
+                                       [default: 4 where rqps starts them]
+              --null                   Measure the base once more, as a server of its own: what it differs
+                                       by from itself is noise
               --placement <PLACEMENT>  Where client and server threads run: auto, free, split or paired
               --seed <N>               Seed of all randomness [default: drawn, and recorded]
               --audit <RULE>           Refuse systems that differ severely: strict [default: warn]

@@ -105,7 +105,7 @@ fn planned(warm_up_s: f64, suite: &str) -> PlannedStep {
     );
     let catalogue = rqps_server::Catalogue::builtin().unwrap();
     let plan = PlanFile::parse(&text, "test").unwrap().resolve("test", &catalogue).unwrap();
-    let steps = crate::plan::steps::of_plan(&plan, &[0], true).unwrap();
+    let steps = crate::plan::launches::of_plan(&plan, &[0], true).unwrap();
     steps.into_iter().find(|step| step.info.name == "point-query").unwrap()
 }
 

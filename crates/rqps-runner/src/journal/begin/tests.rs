@@ -8,7 +8,7 @@ use rqps_model::calibration::Best;
 use rqps_model::{Host, Schedule};
 
 use super::*;
-use crate::plan::steps;
+use crate::plan::launches;
 use crate::{PlanFile, on_this_host};
 
 const CPUS: [usize; 2] = [0, 1];
@@ -53,7 +53,7 @@ fn begin(plan: &Plan, store: &Store, environment: &Environment) -> Result<(Begun
         }
     };
     let (plan, decided) = on_this_host(plan.clone(), store, environment, &mut listen)?;
-    let planned = steps::of_plan(&plan, &CPUS, true)?;
+    let planned = launches::of_plan(&plan, &CPUS, true)?;
     let host = rqps_sample::host_info(&environment.results)?;
     let begun = run(
         &plan,
