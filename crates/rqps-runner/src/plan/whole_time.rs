@@ -8,7 +8,7 @@ use super::steps::PlannedStep;
 use super::{Plan, Refusal, launches, schedule};
 
 /// Stopping a server, starting it on its data and filling its caches.
-const RESTART: Duration = Duration::from_secs(6);
+const RESTART: Duration = Duration::from_secs(2);
 
 /// What changes of slices, checks and questions take beside the measured time, as times of it.
 const BESIDE: f64 = 0.2;
