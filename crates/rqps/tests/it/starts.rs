@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::bench::{Bench, assert_complete, warned};
+use crate::bench::{Bench, assert_complete, for_each_server, warned};
 use crate::fake::write_plan;
 
 const PLAN: &str = "
@@ -197,6 +197,39 @@ fn a_run_that_is_interrupted_after_a_restart_goes_on_with_the_data() {
     };
     assert!(of_start(1) && !of_start(2), "{}", said.stderr);
     bench.assert_tidy(&id);
+}
+
+#[test]
+#[ignore = "make test-all: real servers"]
+fn real_servers_are_started_again_on_their_data_by_default() {
+    for_each_server(|dbms, version| {
+        let bench = Bench::new();
+        let system = |label: &str| {
+            format!("[[system]]\nlabel = '{label}'\ndbms = '{dbms}'\nversion = '{version}'\n")
+        };
+        let plan = format!(
+            "{}{}[[suite]]\nrows = 20_000\nclients = [1]\nsteps = ['point-query.pre', 'update-index']\n\
+             seconds = {{ warm_up = 0.2, fixed_at_most = 0.5, read = 0.5 }}\n[schedule]\nbudget = '2s'\n",
+            system("a"),
+            system("b")
+        );
+        bench.write("plan.toml", &plan);
+        let said = bench.run(&["run", "plan.toml", "--no-html", "--null"]);
+        assert_eq!(said.code(), 0, "{}", said.stderr);
+        // Four starts of reads and four of writes, of which one is both.
+        assert!(said.stderr.contains("start 7 of 7 of the servers"), "{}", said.stderr);
+        let run = bench.latest();
+        assert_eq!(run["systems"].as_array().unwrap().len(), 3);
+        for name in ["point-query.pre", "update-index"] {
+            assert_eq!(steps_named(&run, name).len(), 4, "{name}");
+        }
+        let kinds = kinds_of_warnings(&run);
+        assert!(!kinds.contains("started-again") && !kinds.contains("resumed"), "{kinds:?}");
+        let text = bench.output(&["report"]).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("Each step was measured on 4 starts of the servers."), "{text}");
+        assert!(text.contains("a-again is a once more, as a server of its own."), "{text}");
+        bench.assert_tidy(run["id"].as_str().unwrap());
+    });
 }
 
 /// Two of PostgreSQL whose caches are more than half of the memory each: nothing ever fills them.
