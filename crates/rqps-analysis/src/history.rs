@@ -116,8 +116,8 @@ pub struct Series {
     pub title: String,
     /// The systems: their kind by version, their label by time.
     pub line: LineName,
-    /// Whether other systems have the same name, of which series stand before these.
-    pub is_namesake: bool,
+    /// How many other lines of systems have the same name and stand before this one.
+    pub n_namesakes: usize,
     /// What the values are.
     pub scale: Scale,
     /// In order.
@@ -334,7 +334,7 @@ fn one(
         clients: key.clients,
         title,
         line: line.name.clone(),
-        is_namesake: line.is_namesake,
+        n_namesakes: line.n_namesakes,
         scale,
         points,
         method,

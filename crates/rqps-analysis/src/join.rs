@@ -12,16 +12,14 @@ mod labels;
 use std::borrow::Cow;
 
 use rqps_model::run::SystemStep;
-use rqps_model::warning::{StepDifference, Topic};
+use rqps_model::warning::{DifferentCondition, StepDifference, Topic};
 use rqps_model::{
     Calibrated, Figure, Host, Imported, Label, Placement, Run, RunStatus, RunStep, Schedule, Scope,
     Warning, WarningKind, starts,
 };
 
 pub use base::JoinError;
-pub use conditions::{
-    ConditionValue, DifferentCondition, Machine, compare as conditions_of, suite_of,
-};
+pub use conditions::{Machine, compare as conditions_of, suite_of};
 pub(crate) use conditions::{Values, Work, work, work_of};
 
 use crate::analysis::SystemPair;
@@ -128,6 +126,11 @@ impl Joined {
         Ok(Self { run, sources, origins, names, conditions, steps: told })
     }
 
+    /// The runs by their ids, in the order of [`Joined::sources`].
+    pub(crate) fn run_ids(&self) -> Vec<String> {
+        self.sources.iter().map(|source| source.id.clone()).collect()
+    }
+
     /// The run that a system was measured in.
     #[must_use]
     pub fn source(&self, system_idx: usize) -> Option<&Source> {
@@ -197,7 +200,8 @@ impl Joined {
         let base = self.source(base).map_or_else(String::new, |s| s.id.clone());
         let mut out = vec![WarningKind::SeveralRuns { n: self.sources.len(), base }];
         if !self.conditions.is_empty() {
-            out.push(WarningKind::RunsDiffer);
+            let conditions = self.conditions.clone();
+            out.push(WarningKind::RunsDiffer { runs: self.run_ids(), conditions });
         }
         out
     }

@@ -10,8 +10,6 @@ pub mod response;
 pub mod under_way;
 
 mod analysis;
-mod memory_size;
 
 pub use analysis::*;
 pub use join::Joined;
-pub use memory_size::MemorySize;

@@ -202,14 +202,25 @@ fn sources(systems: &[RunSystem]) -> Vec<String> {
     out
 }
 
-/// Compiler and optimisation, where the server tells both; without the packager's words in brackets.
+/// Compiler and optimisation, where the server tells both.
 fn compilation(system: &RunSystem) -> Option<(String, &str)> {
-    let compiler = fact_of(system, "compiler")?;
-    let plain = match (compiler.split_once('('), compiler.rsplit_once(')')) {
-        (Some((name, _)), Some((_, version))) => format!("{}{version}", name.trim_end()),
-        _ => compiler.to_owned(),
-    };
-    Some((plain, fact_of(system, "optimisation")?))
+    Some((plain_compiler(fact_of(system, "compiler")?)?, fact_of(system, "optimisation")?))
+}
+
+/// A compiler without the packager's words in brackets; `None` where it tells no version, as a bare path does.
+fn plain_compiler(compiler: &str) -> Option<String> {
+    let mut depth = 0_usize;
+    let mut plain = String::new();
+    for c in compiler.chars() {
+        match c {
+            '(' => depth += 1,
+            ')' if depth > 0 => depth -= 1,
+            _ if depth == 0 => plain.push(c),
+            _ => {}
+        }
+    }
+    let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    plain.contains(|c: char| c.is_ascii_digit()).then_some(plain)
 }
 
 #[cfg(test)]
@@ -234,6 +245,12 @@ mod tests {
     fn one_source_and_one_compiler_need_no_word() {
         let build = [("source", "official"), ("compiled", "tarball"), ("debug", "off")];
         let two = [with("a", Dbms::Mysql, &build), with("b", Dbms::Mysql, &build)];
+        assert_eq!(warnings(&two), Vec::<String>::new());
+        // Releases of a packager differ with the versions.
+        let of =
+            |packaged| [("source", "percona"), ("compiled", "tarball"), ("packaged", packaged)];
+        let [old, new] = ["Percona Server 8.0.20-11", "Percona Server 8.0.28-20"].map(of);
+        let two = [with("a", Dbms::Mysql, &old), with("b", Dbms::Mysql, &new)];
         assert_eq!(warnings(&two), Vec::<String>::new());
         // Families differ anyway.
         let other = [with("a", Dbms::Mysql, &build), with("b", Dbms::Postgres, &[("source", "z")])];
@@ -326,6 +343,35 @@ mod tests {
         let two = [with("a", Dbms::Postgres, &old), with("b", Dbms::Postgres, &other)];
         expect!["The PostgreSQL servers are from one source, but not compiled alike: zonky (gcc 4.8.4 -Os, no JIT): b; zonky (gcc 7.5.0 -Os, no JIT): a."]
             .assert_eq(&warnings(&two)[1]);
+    }
+
+    #[test]
+    fn packagers_words_stand_in_brackets_of_their_own() {
+        let plain = |text| plain_compiler(text).unwrap_or_default();
+        let of_red_hat = "gcc (GCC) 11.5.0 20240719 (Red Hat 11.5.0-5)";
+        assert_eq!(plain(of_red_hat), "gcc 11.5.0 20240719");
+        assert_eq!(plain("gcc (GCC) 8.5.0 20210514 (Red Hat 8.5.0-4)"), "gcc 8.5.0 20210514");
+        assert_eq!(plain("gcc (Debian (testing) 12.2.0-14) 12.2.0"), "gcc 12.2.0");
+        assert_eq!(plain("clang 17.0.6"), "clang 17.0.6");
+        assert_eq!([plain_compiler("/usr/bin/g++"), plain_compiler("gcc (GCC 8)")], [None, None]);
+    }
+
+    #[test]
+    fn compilers_that_tell_no_version_leave_it_to_the_catalogue() {
+        let build = |compiled, compiler| {
+            let source = ("source", "official");
+            [source, ("compiled", compiled), ("compiler", compiler), ("optimisation", "-O2")]
+        };
+        let two = |a: [(&'static str, &'static str); 4], b: [(&'static str, &'static str); 4]| {
+            warnings(&[with("a", Dbms::Mysql, &a), with("b", Dbms::Mysql, &b)])
+        };
+        let path = "/usr/bin/g++";
+        assert_eq!(two(build("tarball", path), build("tarball", path)).len(), 0);
+        assert_eq!(two(build("tarball", path), build("minimal", path)).len(), 1);
+        let [old, new] =
+            ["gcc (GCC) 8.5.0 (Red Hat 8.5.0-4)", "gcc (GCC) 11.5.0 (Red Hat 11.5.0-5)"];
+        assert_eq!(two(build("a", old), build("b", old)).len(), 0);
+        assert_eq!(two(build("a", old), build("b", new)).len(), 1);
     }
 
     #[test]

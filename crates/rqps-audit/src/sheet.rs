@@ -151,7 +151,7 @@ fn head(out: &mut String, system: &RunSystem) {
     let origin = system.origin.split(" sha256:").next().unwrap_or_default();
     let source = fact("source");
     let source = if origin.starts_with(source) { "" } else { source };
-    field("source", &[source, fact("compiled"), origin]);
+    field("source", &[source, fact("packaged"), fact("compiled"), origin]);
     let is_told = system.version_text.contains(fact("platform"));
     let platform = if is_told { "" } else { fact("platform") };
     field("version", &[&system.version_text, fact("comment"), platform]);

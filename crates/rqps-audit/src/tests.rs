@@ -226,6 +226,14 @@ fn several_systems_as_text() {
 }
 
 #[test]
+fn a_packagers_release_is_shown() {
+    let mut one = pair()[..1].to_vec();
+    one[0].build.insert("packaged".to_owned(), "Percona Server 8.0.20-11".to_owned());
+    let text = sheet::text(&one, sheet::Extent::Short);
+    assert!(text.contains("source    official; Percona Server 8.0.20-11; tarball"), "{text}");
+}
+
+#[test]
 fn one_system_as_text() {
     let mut one = pair()[..1].to_vec();
     let default = Some("1".to_owned());

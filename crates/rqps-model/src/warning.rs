@@ -7,7 +7,7 @@ mod severity;
 
 use serde::{Deserialize, Serialize};
 
-pub use condition::{Condition, StepDifference, Topic};
+pub use condition::{Condition, ConditionValue, DifferentCondition, StepDifference, Topic};
 pub use facts::{
     BackgroundWork, ChangedSetting, ConfinedBy, FailedCheck, HalfWidth, HeldRate, ImportedSource,
     LastSlice, MetricsPart, OfSystem, PlanOfStarts, RateLevels, ServerFault, Share, StallCause,

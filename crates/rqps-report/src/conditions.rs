@@ -1,8 +1,7 @@
 //! What runs were made under, and how it differs, in words.
 
-use rqps_analysis::Joined;
-use rqps_analysis::join::{ConditionValue, DifferentCondition, Machine};
-use rqps_model::warning::{Condition, StepDifference};
+use rqps_analysis::join::Machine;
+use rqps_model::warning::{Condition, ConditionValue, DifferentCondition, StepDifference};
 use rqps_text::number;
 use rqps_text::words::clip;
 
@@ -75,12 +74,11 @@ pub(crate) fn by_value<'n>(values: impl Iterator<Item = (String, &'n str)>) -> S
     told.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// Those conditions that are wanted: `kernel 6.8.0 in 20261121-203015-demo, 6.9.1 in 20261122-080000-demo`.
-pub(crate) fn of_runs(joined: &Joined, is_wanted: impl Fn(&Condition) -> bool) -> String {
-    let ids = || joined.sources.iter().map(|source| source.id.as_str());
+/// Conditions of runs by their ids: `kernel 6.8.0 in 20261121-203015-demo, 6.9.1 in 20261122-080000-demo`.
+pub(crate) fn of_runs(runs: &[String], conditions: &[DifferentCondition]) -> String {
+    let ids = || runs.iter().map(String::as_str);
     let one = |of: &DifferentCondition| format!("{} {}", name(&of.condition), values(of, ids()));
-    let wanted = joined.conditions.iter().filter(|of| is_wanted(&of.condition));
-    wanted.map(one).collect::<Vec<_>>().join("; ")
+    conditions.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 /// In what a step on a system differs from the same step on the base.

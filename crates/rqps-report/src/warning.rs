@@ -164,8 +164,8 @@ pub fn meaning(kind: &WarningKind) -> String {
         // Of a whole report: they need the names of its systems ([`of_report`]).
         WarningKind::Difference { .. }
         | WarningKind::SeveralRuns { .. }
-        | WarningKind::RowsDiffer
-        | WarningKind::RunsDiffer
+        | WarningKind::RowsDiffer { .. }
+        | WarningKind::RunsDiffer { .. }
         | WarningKind::PageCache { .. }
         | WarningKind::NotConfined { .. }
         | WarningKind::SlowedDown { .. }

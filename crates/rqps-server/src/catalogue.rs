@@ -19,6 +19,9 @@ pub struct Entry {
     pub version: Version,
     /// Which build of the version it is: `official`, `zonky`.
     pub build: String,
+    /// The packager's name and release, or that of a part: `Percona Server 8.0.20-11`. Shown, never compared.
+    #[serde(default)]
+    pub packaged: Option<String>,
     /// How it was compiled, for the reader of a comparison.
     pub compiled: String,
     /// Size of what is kept of it, MB (10^6 bytes).
@@ -232,6 +235,13 @@ impl Entry {
     pub fn selector(&self) -> String {
         let build = if self.first { String::new() } else { format!("+{}", self.build) };
         format!("{}@{}{build}", self.dbms, self.version)
+    }
+
+    /// The packager's release and how it was compiled, in words.
+    #[must_use]
+    pub fn build_words(&self) -> String {
+        let words = self.packaged.iter().chain([&self.compiled]);
+        words.filter(|text| !text.is_empty()).cloned().collect::<Vec<_>>().join(", ")
     }
 
     /// The source that gave the files of a prefix, with the tag of its layout.

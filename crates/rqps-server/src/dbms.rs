@@ -96,11 +96,7 @@ fn numbers_of(text: &str) -> String {
 /// # Errors
 /// [`Error::Unsupported`] for a DBMS that is reached by address alone.
 pub(crate) fn own_server(dbms: Dbms) -> Result<&'static OwnServer, Error> {
-    driver(dbms).own.as_ref().ok_or_else(|| Error::Unsupported {
-        server: dbms.name().to_owned(),
-        what: "a start by rqps".to_owned(),
-        detail: "it is measured by its address alone: write dsn".to_owned(),
-    })
+    driver(dbms).own.as_ref().ok_or_else(|| server_files::not_started(dbms))
 }
 
 /// What statements that destroy may reach of a server that this run started: what lies in its directory.

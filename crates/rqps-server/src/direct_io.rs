@@ -14,7 +14,7 @@ use nix::fcntl::OFlag;
 use rqps_model::{DIRECT_IO_REFUSED, Dbms};
 
 use crate::Error;
-use crate::dbms::server_files::config_format;
+use crate::dbms::server_files::{DirectReads, config_format};
 use crate::profile::Rendered;
 use crate::watch::{Progress, Watch};
 
@@ -45,6 +45,15 @@ pub fn check(
     watch: &mut Watch<'_>,
 ) -> Result<Option<String>, Error> {
     decide(dbms, &config.text, &config.options, dir, &probe, watch)
+}
+
+/// Whether a server reads its tables through the page cache whatever its profile, by its settings in effect.
+#[must_use]
+pub fn reads_through_page_cache(dbms: Dbms, settings: &BTreeMap<String, String>) -> bool {
+    let Ok(format) = config_format(dbms) else { return false };
+    format.page_cache_unless.as_ref().is_some_and(|DirectReads { option, word }| {
+        !settings.get(*option).is_some_and(|value| value.contains(word))
+    })
 }
 
 /// Finds out whether a directory's file system does direct IO.
@@ -109,7 +118,8 @@ fn wish(dbms: Dbms, line: &str) -> Option<Wish> {
         "debug_io_direct" => (!value.is_empty(), false),
         _ => return None,
     };
-    let is_known = config_format(dbms).direct_io_options.contains(&option.as_str());
+    let format = config_format(dbms).ok()?;
+    let is_known = format.direct_io_options.contains(&option.as_str());
     (is_wish && is_known).then_some(Wish { option, value, is_soft })
 }
 
@@ -183,6 +193,18 @@ mod tests {
             assert!(error.contains("the file system of /d does no direct IO"), "{error}");
             assert!(error.contains("with --results, or leave out the option"), "{error}");
         }
+    }
+
+    #[test]
+    fn postgres_reads_through_the_page_cache_unless_an_option_says_otherwise() {
+        let reads = |dbms, value: &str| {
+            let settings = BTreeMap::from([("debug_io_direct".to_owned(), value.to_owned())]);
+            reads_through_page_cache(dbms, &settings)
+        };
+        assert!(reads_through_page_cache(Dbms::Postgres, &BTreeMap::new()));
+        assert!(reads(Dbms::Postgres, "") && reads(Dbms::Postgres, "wal"));
+        assert!(!reads(Dbms::Postgres, "data, wal"));
+        assert!(!reads(Dbms::Mysql, "") && !reads(Dbms::Mariadb, "") && !reads(Dbms::H2, ""));
     }
 
     #[test]

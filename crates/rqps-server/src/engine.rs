@@ -111,6 +111,7 @@ mod tests {
             library_dirs: Vec::new(),
             origin: String::new(),
             build: String::new(),
+            packaged: None,
             build_name: String::new(),
             lease: Lease::default(),
         }

@@ -51,6 +51,8 @@ pub struct Installed {
     pub library_dirs: Vec<PathBuf>,
     /// Where it came from, for the reader: coordinates and checksum, or the directory.
     pub origin: String,
+    /// The packager's release, as the catalogue has it.
+    pub packaged: Option<String>,
     /// How it was compiled, as far as known.
     pub build: String,
     /// Which build it is: the catalogue's word, or `basedir`.
@@ -112,6 +114,7 @@ impl Installed {
             program,
             library_dirs,
             origin,
+            packaged: entry.packaged.clone(),
             build: entry.compiled.clone(),
             build_name: entry.build.clone(),
             lease: Lease::default(),
@@ -185,6 +188,7 @@ impl Installed {
             library_dirs,
             origin: format!("basedir {}", named.display()),
             build: done.output.trim().to_owned(),
+            packaged: None,
             build_name: BASEDIR.to_owned(),
             lease,
             prefix,
@@ -273,6 +277,7 @@ impl Installed {
             facts.insert("program".to_owned(), self.build.clone());
         } else {
             facts.insert("compiled".to_owned(), self.build.clone());
+            facts.extend(self.packaged.clone().map(|text| ("packaged".to_owned(), text)));
         }
         let build_id = symbols::build_id_of(&self.program);
         // Two builds of one version say the same of themselves, and older ones have no id.

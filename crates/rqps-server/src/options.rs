@@ -69,14 +69,14 @@ pub(crate) struct FileSettings {
 /// Reads a user's configuration file with all that it includes.
 ///
 /// # Errors
-/// [`Error::ConfigFile`] with file and line.
+/// [`Error::ConfigFile`] with file and line; [`Error::Unsupported`] for a DBMS that rqps does not start.
 pub(crate) fn read(
     dbms: Dbms,
     version: &Version,
     path: &Path,
     text: &str,
 ) -> Result<FileSettings, Error> {
-    if let Some(names) = &config_format(dbms).groups {
+    if let Some(names) = &config_format(dbms)?.groups {
         return my_cnf::read(path, text, &my_cnf::Groups::new(names, version));
     }
     let server = postgresql_conf::read(path, text)?;

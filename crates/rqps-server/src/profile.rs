@@ -121,7 +121,8 @@ fn builtin(name: &str) -> Result<Option<&'static Profile>, Error> {
 /// Writes the configuration for one version.
 ///
 /// # Errors
-/// [`Error::UnknownConfig`], or an option whose value cannot be written to a file.
+/// [`Error::UnknownConfig`], an option whose value cannot be written to a file, or [`Error::Unsupported`] for a DBMS
+/// that rqps does not start.
 pub fn render(
     dbms: Dbms,
     version: &Version,
@@ -138,7 +139,7 @@ pub fn render(
     if let Some(profile) = builtin(&config.base)? {
         let name = &config.base;
         text.push_str(&format!("# rqps: built-in profile {name} for {} {version}\n", dbms.name()));
-        text.push_str(config_format(dbms).header);
+        text.push_str(config_format(dbms)?.header);
         let subject = Subject { dbms, version, config };
         let options = profile.options(subject, sizing)?;
         // An option of the plan takes the profile's place instead of standing below it.
@@ -194,7 +195,7 @@ pub fn least_memory(dbms: Dbms, version: &Version, config: &Config) -> Result<Op
     }
     let nothing = Sizing { memory_bytes: 0, systems_up: 1, data_bytes: None };
     let smallest = render(dbms, version, config, nothing)?;
-    Ok(Some(2 * cache_bytes(dbms, &smallest)))
+    Ok(Some(2 * cache_bytes(dbms, &smallest)?))
 }
 
 /// Whether rqps sets an option on the command line of every server that it starts.
@@ -225,9 +226,10 @@ impl Rendered {
     #[must_use]
     pub fn option_names(&self, dbms: Dbms) -> BTreeSet<String> {
         let names = self.text.lines().filter_map(option_name);
+        let has_name_modifiers = config_format(dbms).is_ok_and(|format| format.has_name_modifiers);
         let plain = |name: &str| {
             let name = name.to_ascii_lowercase();
-            if config_format(dbms).has_name_modifiers { name.replace('-', "_") } else { name }
+            if has_name_modifiers { name.replace('-', "_") } else { name }
         };
         let bare = |name: String| name.strip_prefix("loose_").map(str::to_owned).unwrap_or(name);
         names.map(plain).map(bare).collect()
@@ -253,7 +255,7 @@ pub(crate) fn option_name(line: &str) -> Option<&str> {
 
 /// Lines of a configuration file, in the group that servers of the MySQL family read.
 fn lines(dbms: Dbms, settings: Vec<(String, Option<String>)>) -> Result<String, Error> {
-    let mut text = config_format(dbms).header.to_owned();
+    let mut text = config_format(dbms)?.header.to_owned();
     for (option, value) in settings {
         match value {
             Some(value) => text.push_str(&line(dbms, &option, &value)?),
@@ -283,7 +285,7 @@ fn line(dbms: Dbms, option: &str, value: &str) -> Result<String, Error> {
             detail: "a name has letters, digits, _ - . only, a value no line breaks".to_owned(),
         });
     }
-    let format = config_format(dbms);
+    let format = config_format(dbms)?;
     if format.max_line_bytes.is_some_and(|most| option.len() + 2 * value.len() > most) {
         return Err(Error::Data {
             what: format!("option {option}"),

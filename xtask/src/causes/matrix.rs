@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result};
-use rqps_analysis::Analysis;
+use rqps_analysis::{Analysis, Differing};
 use rqps_explain::Kind;
+use rqps_model::WarningKind;
 use rqps_report::causes::sentence;
-use rqps_report::warning::InWords;
 
 use super::trial::{TRIALS, Trial};
 
@@ -15,7 +15,7 @@ use super::trial::{TRIALS, Trial};
 pub(super) struct Judged {
     /// The cause; absent where the verdict is neither slower nor faster.
     kind: Option<Kind>,
-    /// Whether what else must be named is.
+    /// Whether the difference that must be named is.
     is_named: bool,
     /// The sentence, or the verdict where there is none.
     pub(super) sentence: String,
@@ -32,13 +32,15 @@ impl Judged {
         let sentence = sentence::of_cell(cell).unwrap_or_else(|| {
             format!("{verdict}, rQPS {:.2}", cell.rqps().map_or(f64::NAN, |r| r.point))
         });
-        let says = |word: &str| {
-            let has = |text: &String| text.to_lowercase().contains(word);
-            has(&sentence) || InWords::of(analysis).before_reading().iter().any(has)
+        let is_named = |name: &str| {
+            let mut hints = cell.against.iter().flat_map(|against| &against.evidence.hints);
+            let is_warning = |kind: &WarningKind| matches!(kind, WarningKind::Difference { name: own, .. } if own == name);
+            hints.any(|hint| hint.what == Differing::Setting(name.to_owned()))
+                || analysis.warnings.iter().any(is_warning)
         };
         Ok(Self {
             kind: cell.cause().map(|cause| cause.kind),
-            is_named: trial.must_name.is_none_or(says),
+            is_named: trial.must_name.is_none_or(is_named),
             sentence,
         })
     }

@@ -11,7 +11,7 @@ pub(super) struct Trial {
     pub(super) name: &'static str,
     /// What the report should call it; absent where nothing is there and no verdict is right.
     pub(super) expected: Option<Kind>,
-    /// A word that the sentence or a warning at the top must have besides.
+    /// The setting that evidence or a warning at the top must name besides.
     pub(super) must_name: Option<&'static str>,
     /// DBMS and version.
     server: (&'static str, &'static str),

@@ -8,8 +8,10 @@ use super::Analysis;
 /// Runs whose tables were not to have the same rows. Within a run every load is checked to have
 /// written the plan's rows, and ends the run where it has not.
 pub(super) fn rows(analysis: &Analysis<'_>) -> Option<WarningKind> {
-    let differs = analysis.joined?.conditions.iter().any(|c| c.condition.is_table_size());
-    differs.then_some(WarningKind::RowsDiffer)
+    let joined = analysis.joined?;
+    let sizes = joined.conditions.iter().filter(|c| c.condition.is_table_size());
+    let sizes: Vec<_> = sizes.cloned().collect();
+    (!sizes.is_empty()).then(|| WarningKind::RowsDiffer { runs: joined.run_ids(), sizes })
 }
 
 /// Tables of one engine that take more room than those of the base, where both are of one step.

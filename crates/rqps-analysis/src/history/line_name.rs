@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use rqps_model::{
-    Compression, CpuSet, Dbms, Durability, Engine, Malloc, SystemSource, SystemSpec, Version,
+    Compression, CpuSet, Dbms, Durability, Engine, Malloc, MemorySize, SystemSource, SystemSpec,
+    Version,
 };
-
-use crate::memory_size::MemorySize;
 
 /// What a series is of.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use super::{Because, Choice, LeftOut, Order};
 #[derive(Debug, Clone)]
 pub(super) struct Line {
     pub(super) name: LineName,
-    /// Whether an earlier line has the same name: they differ in what it does not say.
-    pub(super) is_namesake: bool,
+    /// How many earlier lines have the same name: they differ in what it does not say.
+    pub(super) n_namesakes: usize,
     pub(super) members: Vec<Member>,
     /// What they are relative to; absent where their runs have no system in common.
     pub(super) base: Option<Base>,
@@ -69,7 +69,7 @@ pub(super) fn collect(
         match lines.iter_mut().find(is_like) {
             Some(line) => line.members.push(member),
             None => {
-                lines.push(Line { name, is_namesake: false, members: vec![member], base: None });
+                lines.push(Line { name, n_namesakes: 0, members: vec![member], base: None });
             }
         }
     }
@@ -81,7 +81,7 @@ pub(super) fn collect(
     }
     for at in 1..lines.len() {
         let (earlier, rest) = lines.split_at_mut(at);
-        rest[0].is_namesake = earlier.iter().any(|line| line.name == rest[0].name);
+        rest[0].n_namesakes = earlier.iter().filter(|line| line.name == rest[0].name).count();
     }
     (order, lines)
 }

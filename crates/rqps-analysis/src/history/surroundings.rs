@@ -3,10 +3,9 @@
 //!
 //! Where neighbouring points differ in these, a change between them may be theirs and says so.
 
-use rqps_model::{Host, Run, Schedule};
+use rqps_model::{Host, MemorySize, Run, Schedule};
 
 use crate::join::Machine;
-use crate::memory_size::MemorySize;
 
 /// One thing that points can be measured under.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

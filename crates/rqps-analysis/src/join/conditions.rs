@@ -2,62 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rqps_model::warning::Condition;
-use rqps_model::{Host, Run};
-
-use crate::memory_size::MemorySize;
+use rqps_model::warning::{Condition, ConditionValue, DifferentCondition};
+use rqps_model::{Host, MemorySize, Run};
 
 /// Keys of a plan's suite that say which steps run and for how long, not what they do.
 const NOT_THE_WORK: [&str; 4] = ["steps", "clients", "form", "seconds"];
-
-/// One condition that is not the same in all runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DifferentCondition {
-    /// Which one.
-    pub condition: Condition,
-    /// Its value per run; absent where the run's plan does not say.
-    pub values: Vec<Option<ConditionValue>>,
-}
-
-/// The value of a condition in a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ConditionValue {
-    /// The run does not know it.
-    Unknown,
-    /// As the host or the plan has it.
-    Text(String),
-    /// Number and model of CPUs.
-    Cpus {
-        /// How many.
-        n: u32,
-        /// Their model.
-        model: String,
-    },
-    /// Memory.
-    Memory(MemorySize),
-    /// KB of 1024 bytes.
-    Kb(u32),
-}
-
-impl ConditionValue {
-    fn text(text: &str) -> Self {
-        if text.is_empty() { Self::Unknown } else { Self::Text(text.to_owned()) }
-    }
-}
-
-impl DifferentCondition {
-    /// Whether two of the runs differ in it, for all that is known of them.
-    pub(super) fn differs(&self, a: usize, b: usize) -> bool {
-        let (a, b) = (self.values.get(a), self.values.get(b));
-        a != b && [a, b].into_iter().flatten().all(|value| counts(&self.condition, value.as_ref()))
-    }
-}
-
-/// Whether a value may make a difference. That rqps did not record it yet is none by itself: it would stand
-/// between every run of before and of today.
-fn counts(condition: &Condition, value: Option<&ConditionValue>) -> bool {
-    *condition != Condition::ReadAhead || value != Some(&ConditionValue::Unknown)
-}
 
 /// The conditions that are not the same in all runs.
 #[must_use]
@@ -68,7 +17,7 @@ pub fn compare(runs: &[&Run]) -> Vec<DifferentCondition> {
         .into_iter()
         .filter_map(|condition| {
             let values: Vec<_> = all.iter().map(|facts| facts.get(condition).cloned()).collect();
-            let mut told = values.iter().filter(|value| counts(condition, value.as_ref()));
+            let mut told = values.iter().filter(|value| condition.counts(value.as_ref()));
             let first = told.next();
             let differs = told.any(|value| Some(value) != first);
             differs.then(|| DifferentCondition { condition: condition.clone(), values })

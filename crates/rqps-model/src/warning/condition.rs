@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Placement;
+use crate::{MemorySize, Placement};
 
 /// What a condition is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,6 +96,60 @@ impl Condition {
     pub fn is_table_size(&self) -> bool {
         let (Self::FurtherSuite { keys, .. } | Self::Suite { keys }) = self else { return false };
         keys.last().is_some_and(|key| key == "rows" || key == "tables")
+    }
+
+    /// Whether a value may make a difference. That rqps did not record it yet is none by itself: it would stand
+    /// between every run of before and of today.
+    #[must_use]
+    pub fn counts(&self, value: Option<&ConditionValue>) -> bool {
+        *self != Self::ReadAhead || value != Some(&ConditionValue::Unknown)
+    }
+}
+
+/// One condition that is not the same in all runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DifferentCondition {
+    /// Which one.
+    pub condition: Condition,
+    /// Its value per run; absent where the run's plan does not say.
+    pub values: Vec<Option<ConditionValue>>,
+}
+
+impl DifferentCondition {
+    /// Whether two of the runs differ in it, for all that is known of them.
+    #[must_use]
+    pub fn differs(&self, a: usize, b: usize) -> bool {
+        let (a, b) = (self.values.get(a), self.values.get(b));
+        a != b && [a, b].into_iter().flatten().all(|value| self.condition.counts(value.as_ref()))
+    }
+}
+
+/// The value of a condition in a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConditionValue {
+    /// The run does not know it.
+    Unknown,
+    /// As the host or the plan has it.
+    Text(String),
+    /// Number and model of CPUs.
+    Cpus {
+        /// How many.
+        n: u32,
+        /// Their model.
+        model: String,
+    },
+    /// Memory.
+    Memory(MemorySize),
+    /// KB of 1024 bytes.
+    Kb(u32),
+}
+
+impl ConditionValue {
+    /// A text, unless it is empty: the run does not know it then.
+    #[must_use]
+    pub fn text(text: &str) -> Self {
+        if text.is_empty() { Self::Unknown } else { Self::Text(text.to_owned()) }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::condition::StepDifference;
+use super::condition::{DifferentCondition, StepDifference};
 use super::facts::{
     BackgroundWork, ChangedSetting, ConfinedBy, FailedCheck, HalfWidth, HeldRate, ImportedSource,
     LastSlice, MetricsPart, OfSystem, PlanOfStarts, RateLevels, ServerFault, Share, StallCause,
@@ -294,9 +294,19 @@ pub enum WarningKind {
         base: String,
     },
     /// Runs that are compared did not fill their tables with the same rows.
-    RowsDiffer,
+    RowsDiffer {
+        /// The runs, by id.
+        runs: Vec<String>,
+        /// The sizes of tables that differ, with their values per run.
+        sizes: Vec<DifferentCondition>,
+    },
     /// Runs that are compared differ in their conditions.
-    RunsDiffer,
+    RunsDiffer {
+        /// The runs, by id.
+        runs: Vec<String>,
+        /// The conditions, with their values per run.
+        conditions: Vec<DifferentCondition>,
+    },
     /// Systems that were meant to read from storage read from the page cache.
     PageCache {
         /// These systems.
@@ -528,7 +538,10 @@ impl WarningKind {
     /// Whether a result must not be used as it is.
     #[must_use]
     pub fn is_severe(&self) -> bool {
-        matches!(self, Self::Difference { severity: Severity::Severe, .. } | Self::RowsDiffer)
+        matches!(
+            self,
+            Self::Difference { severity: Severity::Severe, .. } | Self::RowsDiffer { .. }
+        )
     }
 
     /// Its name for machines: `client-bound`. The name has a section in the reference of warnings.

@@ -10,7 +10,7 @@ use rqps_text::words::{list_in_short, one_line};
 
 use crate::conditions;
 
-/// The systems of a series: `MySQL, innodb, small`, or their label.
+/// The systems of a series: `MySQL, innodb, small`, or their label; with a number from the second of a name on.
 #[must_use]
 pub fn line(series: &Series) -> String {
     let name = match &series.line {
@@ -22,7 +22,10 @@ pub fn line(series: &Series) -> String {
             one_line(&words.join(", "))
         }
     };
-    if series.is_namesake { format!("{name} (2)") } else { name }
+    match series.n_namesakes {
+        0 => name,
+        n => format!("{name} ({})", n + 1),
+    }
 }
 
 /// What points are relative to: `MySQL 5.6.14, innodb, small`.

@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::host::HostJson;
 use crate::{command, conditions};
-use rqps_analysis::join::{DifferentCondition, Joined, Source};
+use rqps_analysis::join::{Joined, Source};
+use rqps_model::warning::DifferentCondition;
 use rqps_text::number;
 
 /// The runs, and what is not the same in all of them.

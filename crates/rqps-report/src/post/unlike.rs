@@ -5,8 +5,8 @@ use rqps_model::{Run, RunStep};
 use super::{same, steps};
 use crate::conditions::{by_value, name, values};
 use rqps_analysis::Analysis;
-use rqps_analysis::join::{DifferentCondition, conditions_of};
-use rqps_model::warning::{Condition, Topic};
+use rqps_analysis::join::conditions_of;
+use rqps_model::warning::{Condition, DifferentCondition, Topic};
 use rqps_text::words::{list_in_short, one_line};
 
 /// The lines, none where all is alike or there is one run; `names` are those above the columns.

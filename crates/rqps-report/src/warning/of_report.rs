@@ -2,13 +2,13 @@
 
 use rqps_model::calibration::Floor;
 use rqps_model::warning::{
-    Condition, ConfinedBy, FailedCheck, HalfWidth, ImportedSource, MetricsPart, OfSystem, Severity,
-    Share, StartSpread, StepClass,
+    ConfinedBy, FailedCheck, HalfWidth, ImportedSource, MetricsPart, OfSystem, Severity, Share,
+    StartSpread, StepClass,
 };
 use rqps_model::{Calibrated, Estimate, RunStatus, Wall, WarningKind};
 
 use super::sentence;
-use crate::conditions;
+use crate::conditions::of_runs;
 use rqps_analysis::Analysis;
 use rqps_text::number::{count, small_percent, utc};
 use rqps_text::words::{capital, clip, list, list_in_short, one_line};
@@ -71,21 +71,13 @@ fn of_report(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
              between them: its interval knows the spread within each run alone. The base is of run \
              {base}; figures of other runs are marked."
         ),
-        WarningKind::RowsDiffer => {
-            let sizes = analysis.joined.map_or_else(String::new, |joined| {
-                conditions::of_runs(joined, Condition::is_table_size)
-            });
-            format!(
-                "Severe: The runs did not fill their tables with the same rows: {}. Larger tables have \
-                 deeper indexes and fit less into caches.",
-                one_line(&sizes)
-            )
-        }
-        WarningKind::RunsDiffer => {
-            let all = analysis
-                .joined
-                .map_or_else(String::new, |joined| conditions::of_runs(joined, |_| true));
-            format!("The runs differ in their conditions: {all}.")
+        WarningKind::RowsDiffer { runs, sizes } => format!(
+            "Severe: The runs did not fill their tables with the same rows: {}. Larger tables have \
+             deeper indexes and fit less into caches; measure all systems with the same tables and rows.",
+            one_line(&of_runs(runs, sizes))
+        ),
+        WarningKind::RunsDiffer { runs, conditions } => {
+            format!("The runs differ in their conditions: {}.", of_runs(runs, conditions))
         }
         WarningKind::PageCache { systems, past } => page_cache(&labels(systems), &labels(past)),
         WarningKind::NotConfined { systems, reasons } => {

@@ -4,7 +4,7 @@ use expect_test::expect_file;
 use rqps_analysis::history::{Choice, History, Order, Scale};
 use rqps_model::run::Check;
 use rqps_model::slice::Lateness;
-use rqps_model::{Dbms, Run, RunSystem, Schedule, StepOutcome, SystemSource};
+use rqps_model::{Dbms, Run, RunSystem, Schedule, StepOutcome, SystemSource, Transport};
 use rqps_report::history::words::{because, certainty, sentence, sentences};
 use rqps_report::history::{csv, json, names, text};
 
@@ -319,6 +319,23 @@ fn a_system_with_a_injected_slowdown_is_another() {
         by_version.contains(&"MariaDB, innodb, small, injected slowdown 5%".to_owned()),
         "{by_version:?}"
     );
+}
+
+#[test]
+fn lines_of_one_name_are_numbered() {
+    // Names say no transport.
+    let of = |(day, transport)| {
+        let mut systems = vec![system(Dbms::Mariadb, "10.11.5"), system(Dbms::Mariadb, "11.4.5")];
+        for system in &mut systems {
+            system.spec.transport = transport;
+        }
+        run(day, systems, &[("scan", &[9_000.0, 8_900.0])])
+    };
+    let runs = [(0, Transport::Socket), (1, Transport::Tcp), (2, Transport::Tls)].map(of).to_vec();
+    let history = History::of(runs, Choice { order: Some(Order::Version), ..choice() }).unwrap();
+    let lines: Vec<String> = history.series.iter().map(names::line).collect();
+    let name = "MariaDB, innodb, small";
+    assert_eq!(lines, [name.to_owned(), format!("{name} (2)"), format!("{name} (3)")]);
 }
 
 #[test]

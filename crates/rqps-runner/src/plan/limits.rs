@@ -183,7 +183,7 @@ mod tests {
 
     /// The caches of that configuration, MiB.
     fn caches(keys: &str, rows: u64) -> Result<u64> {
-        rendered(keys, rows).map(|config| cache_bytes(Dbms::Mariadb, &config) >> 20)
+        Ok(cache_bytes(Dbms::Mariadb, &rendered(keys, rows)?)? >> 20)
     }
 
     #[test]

@@ -6,7 +6,7 @@ use rqps_client::Connection;
 use rqps_model::{Dbms, Engine, SystemSpec, Version};
 use rqps_server::destructive::Scope;
 use rqps_server::profile::{Rendered, check_caches};
-use rqps_server::{RunningServer, compression, durability, engine, facts};
+use rqps_server::{RunningServer, compression, direct_io, durability, engine, facts};
 
 use crate::system::installation::config_of;
 
@@ -36,14 +36,14 @@ pub(crate) fn check(
     let (name, config) = (subject.name.as_str(), config_of(spec));
     let mut notes = durability::check(name, spec.dbms, &config, &effective)?;
     notes.extend(check_caches(name, spec.dbms, &config, rendered, &effective)?);
-    let direct = effective.get("debug_io_direct").is_some_and(|value| value.contains("data"));
     let is_bounded = spec.variant.limits.memory_bytes.is_some();
-    if spec.engine == Engine::Heap && spec.config == "io-bound" && !direct && !is_bounded {
-        notes.push(
-            "config \"io-bound\" without memory: PostgreSQL reads through the page cache, which \
-             nothing bounds, so it is measured from memory; write memory = \"...\" below the system"
-                .to_owned(),
-        );
+    let is_cached = direct_io::reads_through_page_cache(spec.dbms, &effective);
+    if spec.config == "io-bound" && is_cached && !is_bounded {
+        notes.push(format!(
+            "config \"io-bound\" without memory: {} reads through the page cache, which nothing \
+             bounds, so it is measured from memory; write memory = \"...\" below the system",
+            spec.dbms.name()
+        ));
     }
     Ok(notes)
 }

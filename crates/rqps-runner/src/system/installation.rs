@@ -244,7 +244,7 @@ pub(crate) fn render_config(
         limits::admits_clients(plan, spec, allowed)?;
     }
     if let Some(memory_bytes) = spec.variant.limits.memory_bytes {
-        let cache_bytes = profile::cache_bytes(spec.dbms, &rendered);
+        let cache_bytes = profile::cache_bytes(spec.dbms, &rendered)?;
         limits::fits(spec, memory_bytes, cache_bytes)?;
         rendered.notes.extend(limits::may_outgrow(spec, memory_bytes, cache_bytes));
     }

@@ -65,7 +65,7 @@ pub(crate) fn fitted(
         let need = |(idx, version, places): &(usize, Version, Places)| {
             let spec = &plan.systems[*idx];
             let config = render_config(plan, spec, version, places)?;
-            Ok(Need::of(plan, spec, cache_bytes(spec.dbms, &config)))
+            Ok(Need::of(plan, spec, cache_bytes(spec.dbms, &config)?))
         };
         ours.iter().map(need).collect()
     };

@@ -12,6 +12,7 @@ use rqps_model::Version;
 use super::driver::Driver;
 use super::guest_driver::{Drops, GuestDriver};
 use super::numbers_of;
+use super::own_guard;
 use super::postgres::{self, guest::quoted};
 use crate::Error;
 use crate::answer::{pairs, query};
@@ -37,6 +38,7 @@ pub(super) const DRIVER: Driver = Driver {
     debt: |_| Ok(BTreeMap::new()),
     durability: |_, _| Vec::new(),
     guest: GUEST,
+    own_guard: own_guard::NOT_STARTED,
     own: None,
     ..postgres::DRIVER
 };

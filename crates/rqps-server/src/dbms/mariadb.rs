@@ -9,7 +9,7 @@ use rqps_model::{Codec, SettingOrigin, Version};
 use super::driver::{Driver, ExplainDriver, OriginsQuestion, OwnServer, VersionWords};
 use super::mysql::{self, Making};
 use super::numbers_of;
-use super::own_guard::OwnGuard;
+use super::own_guard::{Location, OwnGuard};
 use crate::Error;
 use crate::answer::query;
 use crate::instance::Instance;
@@ -31,7 +31,11 @@ pub(super) const DRIVER: Driver = Driver {
     }),
     page_codecs,
     has_one_page_codec: true,
-    own_guard: OwnGuard { data_dir_sql: None, has_binary_logs: true, reset_names_logs_since: None },
+    own_guard: OwnGuard {
+        location: Location::MysqlVariables,
+        has_binary_logs: true,
+        reset_names_logs_since: None,
+    },
     own: Some(OwnServer { initialise, ..mysql::OWN }),
     ..mysql::DRIVER
 };

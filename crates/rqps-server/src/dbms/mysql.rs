@@ -16,7 +16,7 @@ use rqps_model::{Codec, Engine};
 
 use super::driver::{Driver, ExplainDriver, OwnServer};
 use super::numbers_of;
-use super::own_guard::OwnGuard;
+use super::own_guard::{Location, OwnGuard};
 use crate::instance::DATABASE;
 pub(super) use build::origins_by;
 pub(super) use explain::ask_with;
@@ -56,7 +56,7 @@ pub(super) const DRIVER: Driver = Driver {
     part_of_file: files::part_of,
     guest: guest::GUEST,
     own_guard: OwnGuard {
-        data_dir_sql: None,
+        location: Location::MysqlVariables,
         has_binary_logs: true,
         reset_names_logs_since: Some(&[8, 4]),
     },

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::driver::{Driver, FilePart};
 use super::guest_driver::{Drops, GuestDriver};
-use super::own_guard::OwnGuard;
+use super::own_guard;
 
 pub(super) const DRIVER: Driver = Driver {
     recognise: |_| None,
@@ -29,11 +29,7 @@ pub(super) const DRIVER: Driver = Driver {
     has_one_page_codec: false,
     part_of_file: |_| FilePart::Data,
     guest: GUEST,
-    own_guard: OwnGuard {
-        data_dir_sql: None,
-        has_binary_logs: false,
-        reset_names_logs_since: None,
-    },
+    own_guard: own_guard::NOT_STARTED,
     own: None,
 };
 

@@ -3,11 +3,25 @@
 /// The statements of a DBMS for a server of our own.
 #[derive(Debug)]
 pub struct OwnGuard {
-    /// The question for its data directory, where that holds all that statements reach; `None` where variables name more
-    /// places.
-    pub(crate) data_dir_sql: Option<&'static str>,
+    /// What tells where it works.
+    pub(crate) location: Location,
     /// Whether it has binary logs.
     pub(crate) has_binary_logs: bool,
     /// The version since which the statement that deletes them names them, and not the master.
     pub(crate) reset_names_logs_since: Option<&'static [u32]>,
 }
+
+/// What tells where a server works.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Location {
+    /// A statement that asks for the data directory, which holds all that statements reach.
+    DataDirectory(&'static str),
+    /// The variables of MySQL: besides the data directory they name further directories and files.
+    MysqlVariables,
+    /// Nothing, so nothing is sent.
+    Untold,
+}
+
+/// The guard of a DBMS that rqps does not start.
+pub(crate) const NOT_STARTED: OwnGuard =
+    OwnGuard { location: Location::Untold, has_binary_logs: false, reset_names_logs_since: None };

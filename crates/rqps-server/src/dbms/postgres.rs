@@ -13,7 +13,7 @@ use nix::sys::signal::Signal;
 
 use super::driver::{Driver, ExplainDriver, OwnServer};
 use super::numbers_of;
-use super::own_guard::OwnGuard;
+use super::own_guard::{Location, OwnGuard};
 
 pub(super) const DRIVER: Driver = Driver {
     recognise: |words| words.version.strip_prefix("PostgreSQL ").map(numbers_of),
@@ -47,7 +47,7 @@ pub(super) const DRIVER: Driver = Driver {
     part_of_file: files::part_of,
     guest: guest::GUEST,
     own_guard: OwnGuard {
-        data_dir_sql: Some("show data_directory"),
+        location: Location::DataDirectory("show data_directory"),
         has_binary_logs: false,
         reset_names_logs_since: None,
     },

@@ -4,6 +4,8 @@
 
 use rqps_model::{Dbms, Version};
 
+use crate::Error;
+
 /// The files of a DBMS.
 #[derive(Debug)]
 pub(crate) struct ServerFiles {
@@ -43,6 +45,16 @@ pub(crate) struct ConfigFormat {
     pub(crate) size_unit_bytes: u64,
     /// Options that ask for direct IO.
     pub(crate) direct_io_options: &'static [&'static str],
+    /// The option without which it reads tables through the page cache; `None` where profiles ask for direct IO.
+    pub(crate) page_cache_unless: Option<DirectReads>,
+}
+
+/// An option that lets a server read tables past the page cache.
+#[derive(Debug)]
+pub(crate) struct DirectReads {
+    pub(crate) option: &'static str,
+    /// The word of its value that is about tables.
+    pub(crate) word: &'static str,
 }
 
 /// Groups of option files, in lower case.
@@ -102,6 +114,7 @@ const MYSQL: ServerFiles = ServerFiles {
             "rocksdb_use_direct_reads",
             "rocksdb_use_direct_io_for_flush_and_compaction",
         ],
+        page_cache_unless: None,
     },
 };
 
@@ -143,25 +156,39 @@ const POSTGRES: ServerFiles = ServerFiles {
         // Pages.
         size_unit_bytes: 8192,
         direct_io_options: &["debug_io_direct"],
+        page_cache_unless: Some(DirectReads { option: "debug_io_direct", word: "data" }),
     },
 };
 
-/// Of a DBMS that rqps does not start.
-const NONE: ServerFiles = ServerFiles { programs: &[], parse_version: |_| None, ..POSTGRES };
-
-/// The files of a DBMS.
-pub(crate) fn server_files(dbms: Dbms) -> &'static ServerFiles {
+/// The files of a DBMS; `None` for one that rqps does not start.
+pub(crate) fn server_files(dbms: Dbms) -> Option<&'static ServerFiles> {
     match dbms {
-        Dbms::Mysql => &MYSQL,
-        Dbms::Mariadb => &MARIADB,
-        Dbms::Postgres => &POSTGRES,
-        Dbms::H2 | Dbms::Null => &NONE,
+        Dbms::Mysql => Some(&MYSQL),
+        Dbms::Mariadb => Some(&MARIADB),
+        Dbms::Postgres => Some(&POSTGRES),
+        Dbms::H2 | Dbms::Null => None,
     }
 }
 
 /// The configuration of a DBMS.
-pub(crate) fn config_format(dbms: Dbms) -> &'static ConfigFormat {
-    &server_files(dbms).config
+///
+/// # Errors
+/// [`Error::Unsupported`] for one that rqps does not start.
+pub(crate) fn config_format(dbms: Dbms) -> Result<&'static ConfigFormat, Error> {
+    server_files(dbms).map(|files| &files.config).ok_or_else(|| Error::Unsupported {
+        server: dbms.name().to_owned(),
+        what: "options of a plan".to_owned(),
+        detail: "rqps does not start it and knows none of its options".to_owned(),
+    })
+}
+
+/// That a DBMS is reached by address alone.
+pub(crate) fn not_started(dbms: Dbms) -> Error {
+    Error::Unsupported {
+        server: dbms.name().to_owned(),
+        what: "a start by rqps".to_owned(),
+        detail: "it is measured by its address alone: write dsn".to_owned(),
+    }
 }
 
 /// The DBMS and version that a server program tells of itself.
@@ -169,7 +196,7 @@ pub(crate) fn parse_version_output(text: &str) -> Option<(Dbms, Version)> {
     // MySQL last: it takes the lines of its family that are no other's.
     let of_line = |line: &str| {
         let mut all = Dbms::ALL.into_iter().rev();
-        all.find_map(|dbms| Some((dbms, (server_files(dbms).parse_version)(line)?)))
+        all.find_map(|dbms| Some((dbms, (server_files(dbms)?.parse_version)(line)?)))
     };
     text.lines().find_map(of_line)
 }
@@ -188,4 +215,23 @@ fn version_of_postgres(line: &str) -> Option<Version> {
     let mut version: Version = line.split_once("(EnterpriseDB) ")?.1.parse().ok()?;
     version.numbers.truncate(2);
     Some(version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dbms::own_server;
+
+    #[test]
+    fn what_rqps_does_not_start_has_neither_files_nor_options() {
+        for dbms in Dbms::ALL {
+            let is_started = own_server(dbms).is_ok();
+            assert_eq!(server_files(dbms).is_some(), is_started, "{dbms}");
+            assert_eq!(config_format(dbms).is_ok(), is_started, "{dbms}");
+        }
+        assert_eq!(
+            config_format(Dbms::H2).unwrap_err().to_string(),
+            "H2 cannot do options of a plan: rqps does not start it and knows none of its options"
+        );
+    }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rqps_client::Connection;
 
 use crate::dbms::guest_driver::GuestDriver;
-use crate::dbms::own_guard::OwnGuard;
+use crate::dbms::own_guard::{Location, OwnGuard};
 use crate::guest::{has_marker, is_schema_name};
 use crate::{Error, Refusal};
 
@@ -95,13 +95,19 @@ pub(super) fn require(
     connection: &mut dyn Connection,
 ) -> Result<(), Error> {
     match scope {
-        Scope::Own { dir, driver: OwnGuard { data_dir_sql: Some(sql), .. } } => {
-            let result = connection.query(sql).map_err(|e| Error::client(*sql, e))?;
-            let value = result.scalar().unwrap_or_default().as_bytes();
-            let at = Within::of(dir, statement)?;
-            at.require("data_directory", value, Path::new("/")).map(|_| ())
-        }
-        Scope::Own { dir, .. } => require_own_variables(dir, statement, reach, connection),
+        Scope::Own { dir, driver } => match driver.location {
+            Location::DataDirectory(sql) => {
+                let result = connection.query(sql).map_err(|e| Error::client(sql, e))?;
+                let value = result.scalar().unwrap_or_default().as_bytes();
+                let at = Within::of(dir, statement)?;
+                at.require("data_directory", value, Path::new("/")).map(|_| ())
+            }
+            Location::MysqlVariables => require_mysql_variables(dir, statement, reach, connection),
+            Location::Untold => {
+                let why = "nothing tells where the server works".to_owned();
+                Err(Refusal::PlaceUntold { statement: statement.to_owned(), why }.into())
+            }
+        },
         Scope::Guest { schema, driver, .. } => {
             if is_schema_name(schema) && has_marker(driver, schema, connection)? {
                 return Ok(());
@@ -112,7 +118,7 @@ pub(super) fn require(
     }
 }
 
-fn require_own_variables(
+fn require_mysql_variables(
     dir: &Path,
     statement: &str,
     reach: Reach,

@@ -158,6 +158,28 @@ fn postgres_is_asked_for_its_data_directory() {
 }
 
 #[test]
+fn a_dbms_of_which_nothing_tells_where_it_works_is_sent_nothing() {
+    let host = Host::new();
+    let dir = host.path("run-0");
+    for dbms in [Dbms::H2, Dbms::Null] {
+        // It would answer all questions.
+        let mut server = host.mysql(&[]);
+        let scope = own_scope(dbms, &dir);
+        for refused in [
+            drop_table(scope, "sbtest1", &mut server),
+            set_global(scope, ("a", "1"), &mut server),
+            run_of_plan(scope, "ANALYZE TABLE sbtest1", &mut server),
+        ] {
+            assert!(
+                matches!(refused, Err(Error::Refused(Refusal::PlaceUntold { .. }))),
+                "{refused:?}"
+            );
+        }
+        assert_eq!(server.asked, Vec::<String>::new());
+    }
+}
+
+#[test]
 fn a_guest_drops_in_its_own_schema_with_the_marker_alone() {
     let marker = |n: &str| Fake::default().answering("select count(*)", vec![vec![n.to_owned()]]);
     let (ours, theirs) =

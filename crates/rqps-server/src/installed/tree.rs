@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rqps_model::Dbms;
 
 use crate::Error;
-use crate::dbms::server_files::server_files;
+use crate::dbms::server_files::{not_started, server_files};
 
 /// Where server programs lie below a prefix, best first.
 const PROGRAM_DIRS: &[&str] =
@@ -56,15 +56,13 @@ fn basedir_of_sandbox(dir: &Path) -> Option<PathBuf> {
 /// The server program of this family in a prefix.
 ///
 /// # Errors
-/// [`Error::NoServer`] when there is none, or there are several major versions.
+/// [`Error::NoServer`] when there is none, or there are several major versions; [`Error::Unsupported`] for a DBMS that
+/// rqps does not start.
 pub(super) fn find_program(prefix: &Path, dbms: Dbms) -> Result<PathBuf, Error> {
+    let files = server_files(dbms).ok_or_else(|| not_started(dbms))?;
     program_in(prefix, dbms)?.ok_or_else(|| Error::NoServer {
         path: prefix.to_owned(),
-        detail: format!(
-            "looked for {} in {}",
-            server_files(dbms).programs.join(", "),
-            PROGRAM_DIRS.join(", ")
-        ),
+        detail: format!("looked for {} in {}", files.programs.join(", "), PROGRAM_DIRS.join(", ")),
     })
 }
 
@@ -86,17 +84,16 @@ pub(super) fn any_program(prefix: &Path, dbms: Dbms) -> Result<PathBuf, Error> {
 /// # Errors
 /// [`Error::NoServer`] when there are several major versions.
 pub(super) fn program_in(prefix: &Path, dbms: Dbms) -> Result<Option<PathBuf>, Error> {
-    let names = server_files(dbms).programs;
+    let Some(files) = server_files(dbms) else { return Ok(None) };
     let in_dirs = |dirs: &[PathBuf]| -> Vec<PathBuf> {
-        let paths = dirs.iter().flat_map(|dir| names.iter().map(|name| dir.join(name)));
+        let paths = dirs.iter().flat_map(|dir| files.programs.iter().map(|name| dir.join(name)));
         paths.filter(|path| path.is_file()).collect()
     };
     let dirs: Vec<PathBuf> = PROGRAM_DIRS.iter().map(|dir| prefix.join(dir)).collect();
     if let Some(program) = in_dirs(&dirs).into_iter().next() {
         return Ok(Some(program));
     }
-    let majors =
-        if server_files(dbms).has_major_dirs { in_dirs(&major_dirs(prefix)) } else { Vec::new() };
+    let majors = if files.has_major_dirs { in_dirs(&major_dirs(prefix)) } else { Vec::new() };
     match majors.as_slice() {
         [] => Ok(None),
         [program] => Ok(Some(program.clone())),
@@ -133,7 +130,7 @@ fn major_dirs(prefix: &Path) -> Vec<PathBuf> {
 
 /// The directory with `english/errmsg.sys` of this family in a prefix.
 pub(super) fn find_share(prefix: &Path, dbms: Dbms) -> Result<PathBuf, Error> {
-    let mine = server_files(dbms).message_dirs;
+    let mine = server_files(dbms).ok_or_else(|| not_started(dbms))?.message_dirs;
     if mine.is_empty() {
         return Ok(prefix.join("share"));
     }

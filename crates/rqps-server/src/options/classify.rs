@@ -38,9 +38,9 @@ enum Verdict {
 /// Classifies all options of a user.
 ///
 /// # Errors
-/// [`Error::RefusedOption`] with file and line.
+/// [`Error::RefusedOption`] with file and line; [`Error::Unsupported`] for a DBMS that rqps does not start.
 pub(crate) fn classify(dbms: Dbms, settings: &[Setting]) -> Result<Clean, Error> {
-    let (table, format) = (table(dbms)?, config_format(dbms));
+    let (table, format) = (table(dbms)?, config_format(dbms)?);
     let (mut clean, mut files) = (Clean::default(), BTreeSet::new());
     for setting in settings {
         let resolved = table.resolve(format, &setting.name);

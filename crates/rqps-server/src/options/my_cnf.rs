@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     fn groups_of(dbms: Dbms, version: &str) -> Groups {
-        let names = server_files::config_format(dbms).groups.as_ref().unwrap();
+        let names = server_files::config_format(dbms).unwrap().groups.as_ref().unwrap();
         Groups::new(names, &version.parse().unwrap())
     }
 

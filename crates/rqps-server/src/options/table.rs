@@ -135,10 +135,13 @@ pub(crate) fn part_of(name: &str) -> Option<(&str, &str)> {
 }
 
 /// The table of a DBMS.
+///
+/// # Errors
+/// [`Error::Unsupported`] for a DBMS that rqps does not start, or when the built-in table is wrong.
 pub(super) fn table(dbms: Dbms) -> Result<&'static Table, Error> {
     static TABLES: [OnceLock<Result<Table, String>>; Dbms::ALL.len()] =
         [const { OnceLock::new() }; Dbms::ALL.len()];
-    let format = config_format(dbms);
+    let format = config_format(dbms)?;
     let parse = || Table::parse(format.rules, format.known_options);
     TABLES[dbms as usize].get_or_init(parse).as_ref().map_err(|detail| Error::Data {
         what: format!("the table of options of {}", dbms.name()),
@@ -149,9 +152,9 @@ pub(super) fn table(dbms: Dbms) -> Result<&'static Table, Error> {
 /// What becomes of an option; `None` where the table has no rule for it.
 ///
 /// # Errors
-/// When the built-in table is wrong.
+/// [`Error::Unsupported`] for a DBMS that rqps does not start, or when the built-in table is wrong.
 pub fn treatment(dbms: Dbms, option: &str) -> Result<Option<Treatment>, Error> {
-    Ok(match table(dbms)?.resolve(config_format(dbms), option).found {
+    Ok(match table(dbms)?.resolve(config_format(dbms)?, option).found {
         Found::Rule(rule) => Some(rule.treatment),
         Found::Known
         | Found::Abbreviation(_)
@@ -163,7 +166,7 @@ pub fn treatment(dbms: Dbms, option: &str) -> Result<Option<Treatment>, Error> {
 
 /// Why a library of an extension may not be loaded; `None` for those that may.
 pub(crate) fn refused_library(dbms: Dbms, library: &str) -> Result<Option<&'static str>, Error> {
-    let resolved = table(dbms)?.resolve(config_format(dbms), "shared_preload_libraries");
+    let resolved = table(dbms)?.resolve(config_format(dbms)?, "shared_preload_libraries");
     let Found::Rule(rule) = resolved.found else { return Ok(None) };
     let is_allowed =
         rule.treatment == Treatment::Libraries && rule.allowed.iter().any(|name| name == library);

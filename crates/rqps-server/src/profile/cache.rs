@@ -8,7 +8,7 @@ use rqps_model::{Dbms, Engine};
 
 use super::{Config, Rendered, same};
 use crate::Error;
-use crate::dbms::server_files::config_format;
+use crate::dbms::server_files::{ConfigFormat, config_format};
 
 /// The cache when a configuration does not say, bytes: 128 MiB is the default of
 /// `innodb_buffer_pool_size` (MySQL 5.5 on, MariaDB) and of `shared_buffers` (PostgreSQL 9.3 on).
@@ -27,15 +27,17 @@ pub(super) const NAMES: &[&str] =
 
 /// Size of all that a configuration sets aside for data in memory, bytes: the buffer pool or the
 /// shared buffers, and with MyRocks its block cache and as many memtables as it may have.
-#[must_use]
-pub fn cache_bytes(dbms: Dbms, config: &Rendered) -> u64 {
-    let name = config_format(dbms).cache_option;
-    let own = size(dbms, &config.text, name).unwrap_or(DEFAULT);
+///
+/// # Errors
+/// [`Error::Unsupported`] for a DBMS that rqps does not start.
+pub fn cache_bytes(dbms: Dbms, config: &Rendered) -> Result<u64, Error> {
+    let format = config_format(dbms)?;
+    let own = size(format, &config.text, format.cache_option).unwrap_or(DEFAULT);
     if config.engine != Engine::Rocksdb {
-        return own;
+        return Ok(own);
     }
-    let blocks = size(dbms, &config.text, NAMES[2]).unwrap_or(DEFAULT_BLOCK_CACHE);
-    own.saturating_add(blocks).saturating_add(memtable_bytes(dbms, &config.text))
+    let blocks = size(format, &config.text, NAMES[2]).unwrap_or(DEFAULT_BLOCK_CACHE);
+    Ok(own.saturating_add(blocks).saturating_add(memtable_bytes(format, &config.text)))
 }
 
 /// Connections that a configuration allows, where it says so.
@@ -47,13 +49,13 @@ pub fn max_connections(config: &Rendered) -> Option<u64> {
 }
 
 /// What the memtables of a column family may take: the tables' one, as the system's stays small.
-fn memtable_bytes(dbms: Dbms, text: &str) -> u64 {
+fn memtable_bytes(format: &ConfigFormat, text: &str) -> u64 {
     let mut options = text.lines().filter_map(|line| value(line, "rocksdb_default_cf_options"));
     let options = options.next_back().unwrap_or_default();
     let part = |name: &str| {
         let mut parts = options.split([';', '{', '}']).filter_map(|part| part.split_once('='));
         let found = parts.find(|(key, _)| key.trim() == name);
-        found.and_then(|(_, value)| parse_size(value.trim(), config_format(dbms).size_unit_bytes))
+        found.and_then(|(_, value)| parse_size(value.trim(), format.size_unit_bytes))
     };
     let memtable = part("write_buffer_size").unwrap_or(DEFAULT_MEMTABLE);
     memtable.saturating_mul(part("max_write_buffer_number").unwrap_or(DEFAULT_MEMTABLES))
@@ -64,7 +66,7 @@ fn memtable_bytes(dbms: Dbms, text: &str) -> u64 {
 /// to is told; a profile's size that did not come true is an error.
 ///
 /// # Errors
-/// [`Error::NotAsMeant`] with both sizes and the remedy.
+/// [`Error::NotAsMeant`] with both sizes and the remedy; [`Error::Unsupported`] for a DBMS that rqps does not start.
 pub fn check_caches(
     server: &str,
     dbms: Dbms,
@@ -72,12 +74,11 @@ pub fn check_caches(
     rendered: &Rendered,
     effective: &BTreeMap<String, String>,
 ) -> Result<Vec<String>, Error> {
+    let format = config_format(dbms)?;
     let mut notes = Vec::new();
     for name in NAMES {
-        let meant = size(dbms, &rendered.text, name);
-        let found = effective
-            .get(*name)
-            .and_then(|text| parse_size(text, config_format(dbms).size_unit_bytes));
+        let meant = size(format, &rendered.text, name);
+        let found = effective.get(*name).and_then(|text| parse_size(text, format.size_unit_bytes));
         let (Some(meant), Some(found)) = (meant, found) else { continue };
         if meant == found {
             continue;
@@ -106,10 +107,9 @@ pub fn check_caches(
 }
 
 /// The size that a configuration's text sets; the last line counts, as it does for the servers.
-fn size(dbms: Dbms, text: &str, name: &str) -> Option<u64> {
-    let mut sizes = text
-        .lines()
-        .filter_map(|line| parse_size(value(line, name)?, config_format(dbms).size_unit_bytes));
+fn size(format: &ConfigFormat, text: &str, name: &str) -> Option<u64> {
+    let sizes = text.lines().filter_map(|line| value(line, name));
+    let mut sizes = sizes.filter_map(|text| parse_size(text, format.size_unit_bytes));
     sizes.next_back()
 }
 
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn the_last_line_counts_in_every_spelling() {
-        let of = |dbms, text| cache_bytes(dbms, &rendered(Engine::Innodb, text)) >> 20;
+        let of = |dbms, text| cache_bytes(dbms, &rendered(Engine::Innodb, text)).unwrap() >> 20;
         let text = "[mysqld]\ninnodb_buffer_pool_size=1G\ninnodb-buffer-pool-size = 512M # small\n";
         assert_eq!(of(Dbms::Mysql, text), 512);
         assert_eq!(of(Dbms::Mariadb, "innodb_buffer_pool_size=268435456"), 256);
@@ -166,7 +166,8 @@ mod tests {
 
     #[test]
     fn myrocks_has_its_block_cache_and_its_memtables_beside_innodbs_pool() {
-        let of = |text: &str| cache_bytes(Dbms::Mariadb, &rendered(Engine::Rocksdb, text)) >> 20;
+        let rocksdb = |text: &str| cache_bytes(Dbms::Mariadb, &rendered(Engine::Rocksdb, text));
+        let of = |text: &str| rocksdb(text).unwrap() >> 20;
         let caches = "innodb_buffer_pool_size=64M\nrocksdb_block_cache_size=1G\n";
         let options = "rocksdb-default-cf-options=\"compression=kZSTD; write_buffer_size=33554432;\
                        max_write_buffer_number=4;block_based_table_factory={a=1;b=2}\"";

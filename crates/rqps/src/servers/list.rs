@@ -47,7 +47,8 @@ fn as_json(entry: &Entry, answers: &Answers, places: &Places) -> Value {
         .collect();
     let mut value = json!({
         "system": entry.selector(), "name": entry.name(), "dbms": entry.dbms,
-        "version": entry.version, "build": entry.build, "compiled": entry.compiled,
+        "version": entry.version, "build": entry.build, "packaged": entry.packaged,
+        "compiled": entry.compiled,
         "engines": entry.engines, "arch": entry.arch, "tried": entry.tried, "own": entry.is_own(),
         "sources": sources, "libraries": entry.libraries,
         "download_bytes": download_bytes(entry), "unpacked_mb": entry.unpacked_mb,
@@ -115,7 +116,7 @@ fn row(entry: &Entry, answers: &Answers, places: &Places) -> Vec<String> {
             Availability::No(_) => "no".to_owned(),
         },
     };
-    let mut compiled = entry.compiled.clone();
+    let mut compiled = entry.build_words();
     if !entry.tried && !entry.is_own() {
         compiled.push_str(", not tried here");
     }

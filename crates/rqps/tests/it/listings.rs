@@ -28,10 +28,14 @@ fn servers_that_can_be_had() {
         let keys: Vec<&str> = server.as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(
             keys.join(" "),
-            "arch build cached compiled dbms download_bytes engines libraries name own sources \
-             system tried unpacked_mb version"
+            "arch build cached compiled dbms download_bytes engines libraries name own packaged \
+             sources system tried unpacked_mb version"
         );
     }
+    let of_percona = |server: &&serde_json::Value| server["system"] == "mysql@8.0.20+percona";
+    let packaged = &list.iter().find(of_percona).unwrap()["packaged"];
+    assert_eq!(packaged, "Percona Server 8.0.20-11");
+    assert!(text.contains("Percona Server 8.0.20-11, minimal tarball"), "{text}");
     for line in text.lines() {
         assert!(line.chars().count() <= 100, "{line}");
     }

@@ -3,7 +3,7 @@
 use super::*;
 
 fn found(dbms: Dbms, written: &str) -> String {
-    let resolved = table(dbms).unwrap().resolve(config_format(dbms), written);
+    let resolved = table(dbms).unwrap().resolve(config_format(dbms).unwrap(), written);
     let what = match resolved.found {
         Found::Rule(rule) => format!("{:?}", rule.treatment),
         other => format!("{other:?}"),

@@ -1,8 +1,10 @@
 //! Sizes of memory as far as reports tell them apart.
 
+use serde::{Deserialize, Serialize};
+
 /// Bytes of memory. Sizes are equal that are so to a tenth of their unit, from 100 of it on to a whole: kernels
 /// keep some memory for themselves.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct MemorySize {
     /// How many.
     pub bytes: u64,
