@@ -103,7 +103,7 @@ impl RunContext<'_> {
         StepIdx(self.steps.partition_point(|s| s.launch <= self.launch))
     }
 
-    /// Whether the next launch goes on with the data of the one under way.
+    /// Whether the next launch is on the data of the one under way.
     pub(crate) fn is_followed(&self) -> bool {
         let end = self.end_of_launch();
         self.steps.get(end.0).is_some_and(|next| next.load == self.load())

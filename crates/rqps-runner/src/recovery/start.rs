@@ -113,8 +113,8 @@ pub(super) fn give_up(
     cause
 }
 
-/// Stops a system whose steps of a launch are done, and keeps its log: with its data, where the next launch goes on
-/// with them.
+/// Stops a system whose steps of a launch are done, and keeps its log. Its data stay where the next launch is on
+/// them.
 pub(super) fn end_launch(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,

@@ -189,7 +189,7 @@ fn a_run_that_is_interrupted_after_a_restart_goes_on_with_the_data() {
     assert!(!said.stderr.contains("start 3 of 5"), "{}", said.stderr);
     let run = bench.latest();
     assert_eq!(run["status"], "finished");
-    // The launch that was broken off is told; the one after it is as planned.
+    // The launch that was broken off has a warning; the one after it is as planned.
     let of_start = |start: u64| -> bool {
         let steps = steps_named(&run, "update-nonindex").into_iter();
         let step = steps.into_iter().find(|step| step["start"] == start).unwrap();
@@ -216,7 +216,7 @@ fn real_servers_are_started_again_on_their_data_by_default() {
         bench.write("plan.toml", &plan);
         let said = bench.run(&["run", "plan.toml", "--no-html", "--null"]);
         assert_eq!(said.code(), 0, "{}", said.stderr);
-        // Four starts of reads and four of writes, of which one is both.
+        // Four starts of reads and four of writes; the last of reads is the first of writes.
         assert!(said.stderr.contains("start 7 of 7 of the servers"), "{}", said.stderr);
         let run = bench.latest();
         assert_eq!(run["systems"].as_array().unwrap().len(), 3);
