@@ -26,13 +26,11 @@ impl Split {
         let all = self.quantity(Quantity::Metric(Metric::ServerCpu)).and_then(Change::times);
         let serving = self.part(TimePart::Server).and_then(Change::times);
         let is_about = parts.contains(&TimePart::Server) && !parts.contains(&TimePart::Background);
-        let differs = |(all, serving): (f64, f64)| {
-            let is_other_way = (all - 1.0) * (serving - 1.0) < 0.0;
-            let hides_it =
-                (all - 1.0).abs() < UNCHANGED / 2.0 && (serving - 1.0).abs() > UNCHANGED / 2.0;
-            (all / serving - 1.0).abs() > UNCHANGED || is_other_way || hides_it
-        };
-        is_about && all.zip(serving).is_some_and(differs)
+        let (Some(all), Some(serving)) = (all, serving) else { return false };
+        let is_other_way = (all - 1.0) * (serving - 1.0) < 0.0;
+        let hides_it =
+            (all - 1.0).abs() < UNCHANGED / 2.0 && (serving - 1.0).abs() > UNCHANGED / 2.0;
+        is_about && ((all / serving - 1.0).abs() > UNCHANGED || is_other_way || hides_it)
     }
 
     /// Whether the server's CPU is that of the threads that serve the measured clients. Else it is that of the

@@ -57,21 +57,27 @@ pub(crate) fn values<'n>(
     by_value(values.zip(names))
 }
 
+/// A value, and the runs that have it.
+struct SharedValue<'n> {
+    value: String,
+    names: Vec<&'n str>,
+}
+
 /// Values and the runs that they are of: `paired in A and B, free in C`; runs with one value share it.
 pub(crate) fn by_value<'n>(values: impl Iterator<Item = (String, &'n str)>) -> String {
-    let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut shared: Vec<SharedValue<'n>> = Vec::new();
     for (value, name) in values {
-        match told.iter_mut().find(|(known, _)| *known == value) {
-            Some((_, names)) => names.push(name),
-            None => told.push((value, vec![name])),
+        match shared.iter_mut().find(|known| known.value == value) {
+            Some(known) => known.names.push(name),
+            None => shared.push(SharedValue { value, names: vec![name] }),
         }
     }
-    let one = |(value, names): &(String, Vec<&str>)| {
+    let one = |SharedValue { value, names }: &SharedValue<'n>| {
         // Imported runs do not know their host.
         let value = if value.is_empty() { "unknown" } else { value };
         format!("{} in {}", clip(value, VALUE_COLUMNS), names.join(" and "))
     };
-    told.iter().map(one).collect::<Vec<_>>().join(", ")
+    shared.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// Conditions of runs by their ids: `kernel 6.8.0 in 20261121-203015-demo, 6.9.1 in 20261122-080000-demo`.

@@ -14,18 +14,35 @@ const ROWS: u64 = 10_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexRead {
     table: String,
-    /// Its first column.
-    column: &'static str,
-    /// What is asked of the rows.
-    what: &'static str,
+    column: Column,
     n_queries: u64,
+}
+
+/// The first column of an index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Column {
+    name: &'static str,
+    /// What is asked of a range of it.
+    what: &'static str,
+}
+
+impl Column {
+    /// Of an index that is read with the rows behind it, of which `what` is asked.
+    const fn rows(name: &'static str, what: &'static str) -> Self {
+        Self { name, what }
+    }
+
+    /// Of an index that is read by itself.
+    const fn index(name: &'static str) -> Self {
+        Self { name, what: "COUNT(*)" }
+    }
 }
 
 impl IndexRead {
     /// The tables of the sysbench suite and their secondary indexes.
     #[must_use]
     pub fn of_suite(args: &SuiteArgs) -> Vec<Self> {
-        let columns = [("id", "SUM(LENGTH(pad))"), ("k", "COUNT(*)")];
+        let columns = [Column::rows("id", "SUM(LENGTH(pad))"), Column::index("k")];
         let of_table = |number| Self::of_table(&table_name(number), &columns, args.rows);
         (1..=args.tables).flat_map(of_table).collect()
     }
@@ -34,37 +51,32 @@ impl IndexRead {
     #[must_use]
     pub fn of_insert(args: &InsertArgs, are_indexed: bool) -> Vec<Self> {
         let columns = [
-            ("transactionid", "SUM(LENGTH(data))"),
-            ("productid", "COUNT(*)"),
-            ("cashregisterid", "COUNT(*)"),
-            ("price", "COUNT(*)"),
+            Column::rows("transactionid", "SUM(LENGTH(data))"),
+            Column::index("productid"),
+            Column::index("cashregisterid"),
+            Column::index("price"),
         ];
         let columns = if are_indexed { &columns[..] } else { &columns[..1] };
         let of_table = |number| Self::of_table(&Schema::table(number), columns, args.rows);
         (1..=args.tables()).flat_map(of_table).collect()
     }
 
-    fn of_table(table: &str, columns: &[(&'static str, &'static str)], rows: u64) -> Vec<Self> {
+    fn of_table(table: &str, columns: &[Column], rows: u64) -> Vec<Self> {
         let n_queries = rows.div_ceil(ROWS).max(1);
-        let read = |(column, what): &(&'static str, &'static str)| Self {
-            table: table.to_owned(),
-            column,
-            what,
-            n_queries,
-        };
+        let read = |column: &Column| Self { table: table.to_owned(), column: *column, n_queries };
         columns.iter().map(read).collect()
     }
 
     /// Asks for the smallest and the largest value.
     #[must_use]
     pub fn bounds_sql(&self) -> String {
-        let Self { table, column, .. } = self;
+        let Self { table, column: Column { name: column, .. }, .. } = self;
         format!("SELECT MIN({column}), MAX({column}) FROM {table}")
     }
 
     /// The queries that read from the smallest to the largest value.
     pub fn queries(&self, min: f64, max: f64) -> impl Iterator<Item = String> + use<'_> {
-        let Self { table, column, what, n_queries } = self;
+        let Self { table, column: Column { name: column, what }, n_queries } = self;
         let bound = move |nth: u64| min + (max - min) * nth as f64 / *n_queries as f64;
         (0..*n_queries).map(move |nth| {
             // Whole numbers, so that an index of any kind of number is used.

@@ -38,7 +38,7 @@ pub fn of_cell(cell: &Cell) -> Option<String> {
     Some(sentence(cause, against.rqps?, split, &against.evidence))
 }
 
-/// A cause with what it is told of.
+/// A cause with the step that it explains.
 #[derive(Debug, Clone, Copy)]
 struct Told<'a> {
     cause: &'a Cause,
@@ -192,7 +192,7 @@ fn of_storage(cause: &Cause, split: &Split) -> Vec<String> {
     [format!("waiting {waiting} of {whole} per {op}")].into_iter().chain(kernel).collect()
 }
 
-/// Whose CPU is told of the server: not all of it where others work beside.
+/// Whose CPU is meant by that of the server: not all of it where others work beside.
 fn server_words(split: &Split, parts: &[TimePart]) -> &'static str {
     match split.others_beside {
         true => "CPU of the threads that serve these clients",

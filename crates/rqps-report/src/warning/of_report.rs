@@ -166,7 +166,7 @@ fn of_report(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
         WarningKind::NullArm { system, n, outside, called } => {
             let [base, arm] =
                 [analysis.base, *system].map(|idx| analysis.run.systems[idx].spec.label.as_str());
-            null_arm((arm, base), *n, outside, called)
+            null_arm(arm, base, *n, outside, called)
         }
         WarningKind::HalfWidths { medians } => half_widths(medians),
         WarningKind::SeveralIntervals { n } => format!(
@@ -404,7 +404,7 @@ fn order(interleaved: &[String], sequential: &[String]) -> String {
 }
 
 /// What the base against itself says of the intervals.
-fn null_arm((arm, base): (&str, &str), n: usize, outside: &[String], called: &[String]) -> String {
+fn null_arm(arm: &str, base: &str, n: usize, outside: &[String], called: &[String]) -> String {
     let intervals = count(n, "interval");
     let mut out = format!("{arm} is {base} once more, as a server of its own. ");
     match outside {

@@ -35,16 +35,19 @@ pub(crate) fn check(plan: &Plan, steps: &[PlannedStep]) -> Result<()> {
     let most_ms = cut.total.as_millis() / u128::from(least);
     let shorter = format!("slice = \"{most_ms}ms\" or less, or ");
     let can_be_shorter = most_ms >= u128::from(*SLICE_MS.start());
+    let n_starts = planned.n_shares;
+    let on_each =
+        if n_starts > 1 { format!(" on each of {n_starts} starts") } else { String::new() };
     let longer = if budget_ms.is_some() { "a budget" } else { "slices and seconds" };
     bail!(
-        "precision = \"{}%\": {} makes {} blocks at most: it is measured for {} s in slices of {slice_ms} ms. \
-         Precision needs {least} blocks. Write {}{longer} of {} s or more, or leave precision out",
+        "precision = \"{}%\": {} makes {} blocks at most: it is measured for {} s{on_each} in slices of {slice_ms} ms. \
+         Precision needs {least} blocks{on_each}. Write {}{longer} of {} s or more, or leave precision out",
         f64::from(bp) / 100.0,
         planned.info.name,
         cut.n_blocks,
         cut.total.as_secs_f64(),
         if can_be_shorter { shorter } else { String::new() },
-        f64::from(least) * f64::from(slice_ms) / 1e3
+        f64::from(n_starts) * f64::from(least) * f64::from(slice_ms) / 1e3
     );
 }
 
@@ -164,6 +167,11 @@ mod tests {
         ] {
             checked(2, schedule).unwrap();
         }
+        // The time is divided among starts, each of which comes to the precision by itself.
+        expect_test::expect![[r#"precision = "5%": update-index makes 10 blocks at most: it is measured for 10 s on each of 4 starts in slices of 1000 ms. Precision needs 12 blocks on each of 4 starts. Write slice = "833ms" or less, or a budget of 48 s or more, or leave precision out"#]]
+            .assert_eq(&refused("starts = 4\nslice = '1s'\nbudget = '40s'\nprecision = '5%'"));
+        checked(2, "starts = 4\nbudget = '60s'\nprecision = '1%'").unwrap();
+        checked(2, "starts = 4\nslice = '1s'\nbudget = '48s'\nprecision = '5%'").unwrap();
         // A single system has no ratio, and ends with eight blocks.
         let alone = |budget: &str| {
             let rest = "mode = 'interleaved'\nslice = '1s'\nprecision = '5%'";

@@ -32,7 +32,7 @@ pub(crate) fn warm_caches(
         Job::Insert { args, .. } => IndexRead::of_insert(args, member.state.tables.are_indexed),
     };
     let until = Instant::now() + AT_MOST;
-    member.up.breakable(&run.environment.interrupt, |admin| {
+    let is_whole = member.up.breakable(&run.environment.interrupt, |admin| {
         for read in reads {
             let sql = read.bounds_sql();
             let bounds = admin.query(&sql).with_context(|| sql.clone())?;
@@ -43,11 +43,19 @@ pub(crate) fn warm_caches(
             let (Some(min), Some(max)) = (bound(0), bound(1)) else { continue };
             for sql in read.queries(min, max) {
                 if Instant::now() > until {
-                    return Ok(());
+                    return Ok(false);
                 }
                 admin.query(&sql).with_context(|| sql.clone())?;
             }
         }
-        Ok(())
-    })
+        Ok(true)
+    })?;
+    if !is_whole {
+        journal.note(&format!(
+            "{}: its tables and indexes were read for {} s and not through: what is left is in no cache",
+            spec.label,
+            AT_MOST.as_secs()
+        ));
+    }
+    Ok(())
 }

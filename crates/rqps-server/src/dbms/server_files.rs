@@ -191,7 +191,7 @@ pub(crate) fn not_started(dbms: Dbms) -> Error {
     }
 }
 
-/// The DBMS and version that a server program tells of itself.
+/// The DBMS and version that a server program reports.
 pub(crate) fn parse_version_output(text: &str) -> Option<(Dbms, Version)> {
     // MySQL last: it takes the lines of its family that are no other's.
     let of_line = |line: &str| {
