@@ -7,6 +7,11 @@
 //! "Meta-analysis in clinical trials", Controlled Clinical Trials 7 (1986); the interval by J.
 //! Hartung and G. Knapp, "A refined method for the meta-analysis of controlled clinical trials",
 //! Statistics in Medicine 20 (2001), which for starts of equal size is Student's t on their means.
+//!
+//! Few starts tell little of their own spread, and one tells nothing of it. What starts of like servers have
+//! differed by before is a [`StartPrior`]: the variance is then the mean of both, weighted by degrees of freedom, as
+//! in G. K. Smyth, "Linear models and empirical Bayes methods for assessing differential expression", Statistical
+//! Applications in Genetics and Molecular Biology 3 (2004).
 
 use rqps_model::Estimate;
 
@@ -15,6 +20,24 @@ use crate::summary::{NO_VARIANCE, moments, p_without_spread};
 use crate::tested::{Tested, count, of_log_ratios};
 use crate::{CONFIDENCE, student};
 
+/// How far starts differ, before those at hand are seen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StartPrior {
+    /// Standard deviation of the log ratio from start to start: 0.01 is 1%.
+    pub sd: f64,
+    /// As how many degrees of freedom that counts: small where steps differ much in it.
+    pub df: f64,
+}
+
+impl StartPrior {
+    /// That of the ratio of two unlike servers, each of whose starts draws its own.
+    #[must_use]
+    pub fn of_both(self, other: Self) -> Self {
+        let sd = (0.5 * (self.sd.powi(2) + other.sd.powi(2))).sqrt();
+        Self { sd, df: self.df.min(other.df) }
+    }
+}
+
 /// A ratio over several starts of the servers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StartsEstimate {
@@ -22,9 +45,13 @@ pub struct StartsEstimate {
     pub tested: Tested,
     /// Starts that had blocks.
     pub starts: u32,
-    /// Whether the interval holds what a start draws: not with one start, whose blocks alone it is
-    /// of.
+    /// Whether the interval holds what the starts at hand drew: not with one start, whose blocks tell nothing of
+    /// that.
     pub holds_starts: bool,
+    /// What was assumed of starts, where something was.
+    pub prior: Option<StartPrior>,
+    /// Of one start what its blocks tell, without what was assumed; else as `tested`.
+    pub of_blocks: Tested,
     /// Estimated standard deviation of the log ratio from start to start, blocks' noise removed (a
     /// relative difference: 0.01 is 1%); 0 where starts differ no more than their blocks explain,
     /// absent with one start.
@@ -53,29 +80,64 @@ struct Start {
 /// value that is not finite.
 #[must_use]
 pub fn of_starts(starts: &[Vec<f64>]) -> Option<StartsEstimate> {
+    of_starts_with(starts, None)
+}
+
+/// The same with what is known of starts before: that adds its degrees of freedom, and widens the interval of a single
+/// start ([`one_start`]).
+#[must_use]
+pub fn of_starts_with(starts: &[Vec<f64>], prior: Option<StartPrior>) -> Option<StartsEstimate> {
     let used: Vec<&Vec<f64>> = starts.iter().filter(|blocks| !blocks.is_empty()).collect();
     if let [only] = used.as_slice() {
-        let tested = of_log_ratios(only)?;
-        return Some(StartsEstimate {
-            tested,
-            starts: 1,
-            holds_starts: false,
-            start_sd: None,
-            error: None,
-        });
+        return Some(one_start(of_log_ratios(only)?, prior));
     }
     let measured = measured(starts)?;
     let n_blocks: usize = used.iter().map(|blocks| blocks.len()).sum();
-    let found = random_effects(&measured)?;
+    let found = random_effects(&measured, prior)?;
     let interval = Some(((found.mean - found.half).exp(), (found.mean + found.half).exp()));
     let estimate = Estimate { point: found.mean.exp(), interval, n: count(n_blocks) };
+    let tested = Tested { estimate, p: Some(found.p), df: Some(found.df) };
     Some(StartsEstimate {
-        tested: Tested { estimate, p: Some(found.p), df: Some(found.df) },
+        tested,
         starts: count(used.len()),
         holds_starts: true,
+        prior,
+        of_blocks: tested,
         start_sd: Some(found.start_sd),
         error: Some(found.error),
     })
+}
+
+/// A ratio that was measured on one start, whatever its test: with a prior as wide as blocks and starts make it
+/// together, each with its own degrees of freedom (F. E. Satterthwaite, "An approximate distribution of estimates of
+/// variance components", Biometrics Bulletin 2, 1946), and never narrower than the blocks alone.
+#[must_use]
+pub fn one_start(tested: Tested, prior: Option<StartPrior>) -> StartsEstimate {
+    let alone = StartsEstimate {
+        tested,
+        starts: 1,
+        holds_starts: false,
+        prior: None,
+        of_blocks: tested,
+        start_sd: None,
+        error: None,
+    };
+    let Some(prior) = prior else { return alone };
+    let (of_blocks, mean) = (tested.error(), tested.estimate.point.ln());
+    let (Some(error), Some(df)) = (of_blocks, tested.df) else { return alone };
+    let Some((low, high)) = tested.estimate.interval.filter(|_| mean.is_finite()) else { return alone };
+    let (blocks, starts) = (error.powi(2), prior.sd.powi(2));
+    let whole = blocks + starts;
+    if whole <= NO_VARIANCE {
+        return alone;
+    }
+    let df = whole.powi(2) / (blocks.powi(2) / df + starts.powi(2) / prior.df);
+    let half = student::quantile(CONFIDENCE, df) * whole.sqrt();
+    let interval = Some((low.min((mean - half).exp()), high.max((mean + half).exp())));
+    let p = tested.p.map(|p| p.max(student::two_sided_p((mean / whole.sqrt()).abs(), df)));
+    let estimate = Estimate { interval, ..tested.estimate };
+    let tested = Tested { estimate, p, df: Some(df) };
+    StartsEstimate { tested, prior: Some(prior), ..alone }
 }
 
 /// What each start counts in the mean of [`of_starts`]: shares that add up to 1, 0 for a start without
@@ -116,7 +178,8 @@ pub fn of_weighted(starts: &[Vec<f64>], weights: &[f64]) -> Option<Estimate> {
     let of_mean = sum(&|start, share| share * share * model.variance(start));
     let of_spread = sum(&|start, share| share * (1.0 - share) * model.variance(start));
     let of_blocks = sum(&|start, share| share * share * model.block_variance / start.n_blocks);
-    let (half, _) = model.half((spread * of_mean / of_spread).sqrt(), of_blocks.sqrt());
+    let seen = Variance { of_mean: spread * of_mean / of_spread, df: model.n_starts - 1.0 };
+    let (half, _) = model.half(seen, of_blocks.sqrt());
     let n_blocks: usize = starts.iter().map(Vec::len).sum();
     Some(Estimate { point: mean, interval: Some((mean - half, mean + half)), n: count(n_blocks) })
 }
@@ -169,17 +232,40 @@ impl Model {
         1.0 / self.variance(start)
     }
 
+    /// The variance of the mean of the starts that a prior tells of, with the noise of their blocks.
+    fn expected(&self, starts: &[Start], prior: StartPrior) -> Variance {
+        let variance = |start: &Start| prior.sd.powi(2) + self.block_variance / start.n_blocks;
+        let weights: f64 = starts.iter().map(|start| 1.0 / variance(start)).sum();
+        Variance { of_mean: 1.0 / weights, df: prior.df }
+    }
+
     /// Half-width of the interval of a mean that starts make unsure by `of_starts` and their blocks by
-    /// `of_blocks`, standard errors; and the degrees of freedom of the t that it is of.
-    fn half(&self, of_starts: f64, of_blocks: f64) -> (f64, f64) {
-        let df = self.n_starts - 1.0;
-        let half = student::quantile(CONFIDENCE, df) * of_starts;
+    /// `of_blocks`, a standard error; and the degrees of freedom of the t that it is of.
+    fn half(&self, of_starts: Variance, of_blocks: f64) -> (f64, f64) {
+        let df = of_starts.df;
+        let half = student::quantile(CONFIDENCE, df) * of_starts.of_mean.sqrt();
         let blocks_df = self.blocks_df();
         if blocks_df > 0.0 {
             let least = student::quantile(CONFIDENCE, blocks_df) * of_blocks;
             return if least > half { (least, blocks_df) } else { (half, df) };
         }
         (half, df)
+    }
+}
+
+/// A variance of a mean, and how well it is known.
+#[derive(Debug, Clone, Copy)]
+struct Variance {
+    of_mean: f64,
+    df: f64,
+}
+
+impl Variance {
+    /// The mean of both, by degrees of freedom.
+    fn with(self, other: Self) -> Self {
+        let df = self.df + other.df;
+        let of_mean = (self.df * self.of_mean + other.df * other.of_mean) / df;
+        Self { of_mean, df }
     }
 }
 
@@ -194,7 +280,7 @@ struct Found {
     error: f64,
 }
 
-fn random_effects(starts: &[Start]) -> Option<Found> {
+fn random_effects(starts: &[Start], prior: Option<StartPrior>) -> Option<Found> {
     let model = Model::of(starts);
     let k = model.n_starts;
     let weights: f64 = starts.iter().map(|s| model.weight(s)).sum();
@@ -203,10 +289,11 @@ fn random_effects(starts: &[Start]) -> Option<Found> {
         return None;
     }
     let spread: f64 = starts.iter().map(|s| model.weight(s) * (s.mean - mean).powi(2)).sum();
-    let of_starts = (spread / ((k - 1.0) * weights)).sqrt();
+    let seen = Variance { of_mean: spread / ((k - 1.0) * weights), df: k - 1.0 };
+    let of_starts = prior.map_or(seen, |prior| seen.with(model.expected(starts, prior)));
     let of_blocks = (model.block_variance / model.n_blocks).sqrt();
     let (half, df) = model.half(of_starts, of_blocks);
-    let mut p = p_value(mean, of_starts, k - 1.0);
+    let mut p = p_value(mean, of_starts.of_mean.sqrt(), of_starts.df);
     if model.blocks_df() > 0.0 {
         p = p.max(p_value(mean, of_blocks, model.blocks_df()));
     }

@@ -1,7 +1,7 @@
 //! Coverage over starts of the servers.
 
 use rqps_stats::random::Random;
-use rqps_stats::starts::of_starts;
+use rqps_stats::starts::{StartPrior, of_starts, of_starts_with};
 
 use crate::simulate::{Shape, blocks};
 use crate::{assert_documented, percent};
@@ -54,6 +54,53 @@ fn coverage_over_starts() {
             format!("{} ({width:.1})", percent(covered))
         });
         rows.push(format!("| {name} | {} |", cells.join(" | ")));
+    }
+    assert_documented(&rows);
+}
+
+/// Coverage and median half-width, percent, with a prior of 1% and 4 degrees of freedom, of runs on `k` starts whose
+/// standard deviation is `sd` times that of the prior; where none is given it is drawn anew for each run, as a prior
+/// of 4 degrees of freedom says.
+fn measured_with_prior(k: usize, sd: Option<f64>) -> (f64, f64) {
+    const RUNS: u32 = 10_000;
+    let prior = StartPrior { sd: 0.01, df: 4.0 };
+    let mut random = Random::new(k as u64 * 1000 + 7);
+    let mut covered = 0;
+    let mut widths = Vec::new();
+    for _ in 0..RUNS {
+        // A scaled inverse chi-squared variance.
+        let chi: f64 = (0..4).map(|_| random.normal().powi(2)).sum();
+        let sd = 0.01 * sd.unwrap_or((4.0 / chi).sqrt());
+        let starts: Vec<Vec<f64>> = (0..k)
+            .map(|_| {
+                let drawn = sd * random.normal();
+                blocks(4, Shape::Normal, &mut random).iter().map(|e| drawn + 0.005 * e).collect()
+            })
+            .collect();
+        let found = of_starts_with(&starts, Some(prior)).unwrap().tested.estimate;
+        let (low, high) = found.interval.unwrap();
+        covered += u32::from(low <= 1.0 && 1.0 <= high);
+        widths.push(50.0 * (high.ln() - low.ln()));
+    }
+    widths.sort_unstable_by(f64::total_cmp);
+    (f64::from(covered) / f64::from(RUNS), widths[widths.len() / 2])
+}
+
+#[test]
+fn coverage_with_a_prior() {
+    let mut rows = Vec::new();
+    for k in [1, 2, 4, 8] {
+        let cells = [None, Some(0.0), Some(0.5), Some(1.0), Some(2.0), Some(4.0)].map(|sd| {
+            let (covered, width) = measured_with_prior(k, sd);
+            let least = match sd {
+                None => 0.93,
+                Some(sd) if sd <= 1.0 => 0.93,
+                Some(_) => 0.0,
+            };
+            assert!(covered >= least, "{k} starts, {sd:?}: {covered}");
+            format!("{} ({width:.1})", percent(covered))
+        });
+        rows.push(format!("| {k} | {} |", cells.join(" | ")));
     }
     assert_documented(&rows);
 }
