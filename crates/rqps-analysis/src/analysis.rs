@@ -48,6 +48,7 @@ pub mod size;
 mod slowed;
 pub mod stacks;
 mod stall;
+mod start_prior;
 mod system_pair;
 mod totals;
 mod wall;

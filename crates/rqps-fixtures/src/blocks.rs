@@ -47,6 +47,15 @@ pub fn run(starts: &[Vec<Wanted>]) -> Run {
     run
 }
 
+/// The same run of systems without a server: no start of one widens its intervals.
+#[must_use]
+pub fn without_servers(mut run: Run) -> Run {
+    for system in &mut run.systems {
+        system.spec.dbms = Dbms::Null;
+    }
+    run
+}
+
 fn step(start: u32, wanted: &Wanted) -> RunStep {
     let group = if wanted.kind == StepKind::Read { Group::Point } else { Group::Write };
     let mut draw = Draw(u64::from(start) * 1000 + wanted.name.len() as u64);

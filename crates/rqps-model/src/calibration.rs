@@ -6,7 +6,7 @@ mod findings;
 use serde::{Deserialize, Serialize};
 
 use crate::{Estimate, Host, Placement};
-pub use calibrated::{Calibrated, Floor};
+pub use calibrated::{Calibrated, CalibratedStarts, Floor};
 pub use findings::{Disturbance, Narrowest};
 
 /// Half-widths of an interval that a difference must have, to be found with a chance of 80%:
@@ -34,6 +34,8 @@ pub struct Calibration {
     pub slice_ms: u32,
     /// What is left of the noise with the best of these.
     pub floors: Vec<Floor>,
+    /// How far starts of the servers differed.
+    pub starts: Vec<CalibratedStarts>,
     /// How often injected slowdowns were found, where that was tried.
     pub power: Vec<Power>,
     /// Slices and blocks of all that was measured; 0 in calibrations of older versions.
@@ -163,6 +165,7 @@ impl Calibration {
             worst: worst.cloned(),
             false_alarms,
             visible: visible.and_then(|all| all.into_iter().reduce(f64::max)),
+            starts: self.starts.clone(),
         }
     }
 }
@@ -192,6 +195,7 @@ mod tests {
             ],
             slice_ms: 100,
             floors: vec![floor("point-query", 1.004, 0.01), floor("update-index", 0.985, 0.03)],
+            starts: Vec::new(),
             power: Vec::new(),
             n_slices: 0,
             disturbances: Vec::new(),

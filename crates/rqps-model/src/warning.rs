@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 pub use condition::{Condition, ConditionValue, DifferentCondition, StepDifference, Topic};
 pub use facts::{
-    BackgroundWork, ChangedSetting, ConfinedBy, FailedCheck, HalfWidth, HeldRate, ImportedSource,
-    LastSlice, MetricsPart, OfSystem, PlanOfStarts, RateLevels, ServerFault, Share, StallCause,
-    StartSpread, StepClass, StopWay, TakenBy, TakenTime,
+    AssumedStartSd, BackgroundWork, ChangedSetting, ConfinedBy, FailedCheck, HalfWidth, HeldRate,
+    ImportedSource, LastSlice, MetricsPart, OfSystem, PlanOfStarts, RateLevels, ServerFault, Share,
+    StallCause, StartSpread, StepClass, StopWay, TakenBy, TakenTime,
 };
 pub use kind::WarningKind;
 pub use severity::Severity;

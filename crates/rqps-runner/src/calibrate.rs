@@ -8,7 +8,7 @@ mod judge;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use rqps_model::calibration::{Floor, Power, Trial};
+use rqps_model::calibration::{Best, CalibratedStarts, Floor, Power, Trial};
 use rqps_model::{Calibration, Placement, SystemSource};
 use rqps_store::unix_ms;
 
@@ -18,7 +18,7 @@ use crate::event::{Event, Listener};
 use crate::plan::seed::mix;
 use crate::plan::{descriptors, placement};
 use crate::system::leftover;
-use bench::{Bench, Way};
+use bench::{Bench, Sides, Way};
 
 pub use disturbed::disturbed;
 
@@ -30,6 +30,12 @@ const PLACEMENTS: [Placement; 3] = [Placement::Paired, Placement::Free, Placemen
 
 /// How much longer than a trial the best ways are measured.
 const FLOOR_TIMES: f64 = 2.0;
+
+/// Starts of the servers whose spread is measured.
+const STARTS: u32 = 6;
+
+/// How much longer than a trial a step is measured on each of those.
+const START_TIMES: f64 = 0.5;
 
 /// Injected slowdowns that are looked for, percent; none as well, to see how often something is found there.
 const SLOWDOWNS_PCT: [u32; 4] = [0, 2, 5, 10];
@@ -94,6 +100,7 @@ fn with_bench(bench: &mut Bench<'_>, wish: Wish, listen: &mut Listener<'_>) -> R
             floors.push(Floor { step, clients: best.clients, seconds, ratio });
         }
     }
+    let starts = starts(bench, wish, slice_ms, &best, listen)?;
     let mut power = Vec::new();
     if wish.n_looks > 0
         && let Some(best) = best.last()
@@ -116,6 +123,7 @@ fn with_bench(bench: &mut Bench<'_>, wish: Wish, listen: &mut Listener<'_>) -> R
         best,
         slice_ms,
         floors,
+        starts,
         power,
         n_slices: bench.disturbed().n_slices,
         disturbances: bench.disturbed().all.clone(),
@@ -145,6 +153,33 @@ fn try_all(bench: &mut Bench<'_>, wish: Wish, listen: &mut Listener<'_>) -> Resu
         trials[at] = Some(judge::trial(way, slice_ms, &sides));
     }
     Ok(trials.into_iter().flatten().collect())
+}
+
+/// How far starts of the servers differ on each step, with the most clients.
+fn starts(
+    bench: &mut Bench<'_>,
+    wish: Wish,
+    slice_ms: u32,
+    best: &[Best],
+    listen: &mut Listener<'_>,
+) -> Result<Vec<CalibratedStarts>> {
+    let Some(best) = best.last().filter(|_| bench.has_servers()) else { return Ok(Vec::new()) };
+    let time = wish.time.mul_f64(START_TIMES);
+    let way = Way { clients: best.clients, placement: best.placement, time };
+    let mut sides: [Vec<Sides>; STEPS.len()] = Default::default();
+    for nth in 1..=STARTS {
+        bench.restart(listen)?;
+        tell(listen, &format!("start {nth} of {STARTS}, {}", described(&way, Some(slice_ms))));
+        for (step, sides) in STEPS.into_iter().zip(&mut sides) {
+            sides.push(bench.interleaved(step, way, slice_ms, listen)?);
+        }
+    }
+    let of_step = |(step, sides): (&str, Vec<Sides>)| {
+        let (dbms, kind) = bench.describe(step)?;
+        let (n_starts, sd) = judge::start_sd(&sides)?;
+        Some(CalibratedStarts { dbms, step: step.to_owned(), kind, n_starts, sd })
+    };
+    Ok(STEPS.into_iter().zip(sides).filter_map(of_step).collect())
 }
 
 /// An injected slowdown that is looked for.

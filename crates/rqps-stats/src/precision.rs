@@ -10,6 +10,7 @@
 use rqps_model::{Estimate, Verdict};
 
 use crate::ratio::verdict;
+use crate::starts::StartsEstimate;
 use crate::{CONFIDENCE, student};
 
 /// Blocks before which no width counts: the spread of fewer is too unsure to stop by.
@@ -74,12 +75,42 @@ pub fn blocks_to_settle_among(ratio: &Estimate, bound: f64, p: f64, limit: u32) 
     Spread::of(ratio, bound).map(|spread| spread.blocks(p, limit))
 }
 
+/// The same in starts of the servers of a ratio whose uncertainty is theirs: `error` is the standard error of its
+/// logarithm, known with `df` degrees of freedom.
+#[must_use]
+pub fn starts_to_settle_among(
+    starts: &StartsEstimate,
+    bound: f64,
+    p: f64,
+    limit: u32,
+) -> Option<More> {
+    let tested = starts.tested;
+    // Over runs no start has a partner, and there is no model of starts: the error is the interval's own.
+    let error = starts.error.or_else(|| tested.error())?;
+    let df = match starts.starts {
+        0 | 1 => tested.df?,
+        n => f64::from(n) - 1.0 + starts.prior.map_or(0.0, |prior| prior.df),
+    };
+    let is_usable = error.is_finite() && df > 0.0 && bound > 0.0 && bound < 1.0;
+    let spread = is_usable.then(|| Spread {
+        n: starts.starts.max(1),
+        df,
+        point: tested.estimate.point.ln(),
+        error,
+        slower: (1.0 - bound).ln(),
+        faster: (1.0 + bound).ln(),
+    });
+    spread.map(|spread| spread.blocks(p, limit))
+}
+
 /// A ratio on the log scale, and the bounds of its verdicts.
 struct Spread {
     n: u32,
+    /// Degrees of freedom of `error`.
+    df: f64,
     point: f64,
-    /// Half-width of the 95% interval.
-    half: f64,
+    /// Standard error.
+    error: f64,
     slower: f64,
     faster: f64,
 }
@@ -88,10 +119,12 @@ impl Spread {
     fn of(ratio: &Estimate, bound: f64) -> Option<Self> {
         let (low, high) = ratio.interval?;
         let is_usable = low > 0.0 && high.is_finite() && ratio.n >= 2 && bound > 0.0 && bound < 1.0;
+        let df = f64::from(ratio.n) - 1.0;
         is_usable.then(|| Self {
             n: ratio.n,
+            df,
             point: ratio.point.ln(),
-            half: 0.5 * (high.ln() - low.ln()),
+            error: 0.5 * (high.ln() - low.ln()) / student::quantile(CONFIDENCE, df),
             slower: (1.0 - bound).ln(),
             faster: (1.0 + bound).ln(),
         })
@@ -103,13 +136,13 @@ impl Spread {
 
     /// The chance that `more` blocks settle it, a difference with a p-value of at most `p`.
     fn chance(&self, more: u32, p: f64) -> f64 {
-        let df = f64::from(self.n) - 1.0;
-        let error = self.half / student::quantile(CONFIDENCE, df);
         let (n, then) = (f64::from(self.n), f64::from(self.n) + f64::from(more));
-        let sd = error * (1.0 - n / then).sqrt();
-        let half_then = self.half * shrinkage(self.n, more);
-        let away = error * (n / then).sqrt() * student::quantile(1.0 - p, then - 1.0);
-        let below = |x: f64| student::cumulative((x - self.point) / sd, df);
+        let df_then = self.df + f64::from(more);
+        let sd = self.error * (1.0 - n / then).sqrt();
+        let error_then = self.error * (n / then).sqrt();
+        let half_then = error_then * student::quantile(CONFIDENCE, df_then);
+        let away = error_then * student::quantile(1.0 - p, df_then);
+        let below = |x: f64| student::cumulative((x - self.point) / sd, self.df);
         let is_slower = below(self.slower.min(-away));
         let is_faster = 1.0 - below(self.faster.max(away));
         // `same` where the interval fits between the bounds and the estimate is far enough from them;
@@ -118,13 +151,6 @@ impl Spread {
         let is_same = if from < to { below(to) - below(from) } else { 0.0 };
         is_slower + is_faster + is_same
     }
-}
-
-/// What `more` blocks leave of the half-width that `n` blocks gave.
-fn shrinkage(n: u32, more: u32) -> f64 {
-    let (now, then) = (f64::from(n), f64::from(n) + f64::from(more));
-    let t = |blocks: f64| student::quantile(CONFIDENCE, blocks - 1.0);
-    t(then) / t(now) * (now / then).sqrt()
 }
 
 /// The least number from 0 to `limit` that is enough; numbers above one that is enough are taken to

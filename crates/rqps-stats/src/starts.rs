@@ -11,7 +11,8 @@
 //! Few starts tell little of their own spread, and one tells nothing of it. What starts of like servers have
 //! differed by before is a [`StartPrior`]: the variance is then the mean of both, weighted by degrees of freedom, as
 //! in G. K. Smyth, "Linear models and empirical Bayes methods for assessing differential expression", Statistical
-//! Applications in Genetics and Molecular Biology 3 (2004).
+//! Applications in Genetics and Molecular Biology 3 (2004). Starts that differ by more than the prior says are judged
+//! by themselves: a prior that is too small for a host then makes no interval too narrow.
 
 use rqps_model::Estimate;
 
@@ -30,7 +31,15 @@ pub struct StartPrior {
 }
 
 impl StartPrior {
-    /// That of the ratio of two unlike servers, each of whose starts draws its own.
+    /// Both together, by degrees of freedom.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        let df = self.df + other.df;
+        let variance = (self.df * self.sd.powi(2) + other.df * other.sd.powi(2)) / df;
+        Self { sd: variance.sqrt(), df }
+    }
+
+    /// That of the ratio of two servers, each of whose starts draws its own; both are of ratios of two alike.
     #[must_use]
     pub fn of_both(self, other: Self) -> Self {
         let sd = (0.5 * (self.sd.powi(2) + other.sd.powi(2))).sqrt();
@@ -48,10 +57,10 @@ pub struct StartsEstimate {
     /// Whether the interval holds what the starts at hand drew: not with one start, whose blocks tell nothing of
     /// that.
     pub holds_starts: bool,
-    /// What was assumed of starts, where something was.
+    /// What was assumed of starts, where the interval goes by it.
     pub prior: Option<StartPrior>,
-    /// Of one start what its blocks tell, without what was assumed; else as `tested`.
-    pub of_blocks: Tested,
+    /// What was measured tells by itself, without what was assumed.
+    pub unassuming: Tested,
     /// Estimated standard deviation of the log ratio from start to start, blocks' noise removed (a
     /// relative difference: 0.01 is 1%); 0 where starts differ no more than their blocks explain,
     /// absent with one start.
@@ -83,8 +92,8 @@ pub fn of_starts(starts: &[Vec<f64>]) -> Option<StartsEstimate> {
     of_starts_with(starts, None)
 }
 
-/// The same with what is known of starts before: that adds its degrees of freedom, and widens the interval of a single
-/// start ([`one_start`]).
+/// The same with what is known of starts before: that adds its degrees of freedom where the starts at hand differ by
+/// no more, and widens the interval of a single start ([`one_start`]).
 #[must_use]
 pub fn of_starts_with(starts: &[Vec<f64>], prior: Option<StartPrior>) -> Option<StartsEstimate> {
     let used: Vec<&Vec<f64>> = starts.iter().filter(|blocks| !blocks.is_empty()).collect();
@@ -93,16 +102,14 @@ pub fn of_starts_with(starts: &[Vec<f64>], prior: Option<StartPrior>) -> Option<
     }
     let measured = measured(starts)?;
     let n_blocks: usize = used.iter().map(|blocks| blocks.len()).sum();
+    let alone = random_effects(&measured, None)?;
     let found = random_effects(&measured, prior)?;
-    let interval = Some(((found.mean - found.half).exp(), (found.mean + found.half).exp()));
-    let estimate = Estimate { point: found.mean.exp(), interval, n: count(n_blocks) };
-    let tested = Tested { estimate, p: Some(found.p), df: Some(found.df) };
     Some(StartsEstimate {
-        tested,
+        tested: found.tested(n_blocks),
         starts: count(used.len()),
         holds_starts: true,
-        prior,
-        of_blocks: tested,
+        prior: prior.filter(|_| found.is_by_prior),
+        unassuming: alone.tested(n_blocks),
         start_sd: Some(found.start_sd),
         error: Some(found.error),
     })
@@ -118,14 +125,16 @@ pub fn one_start(tested: Tested, prior: Option<StartPrior>) -> StartsEstimate {
         starts: 1,
         holds_starts: false,
         prior: None,
-        of_blocks: tested,
+        unassuming: tested,
         start_sd: None,
         error: None,
     };
     let Some(prior) = prior else { return alone };
     let (of_blocks, mean) = (tested.error(), tested.estimate.point.ln());
     let (Some(error), Some(df)) = (of_blocks, tested.df) else { return alone };
-    let Some((low, high)) = tested.estimate.interval.filter(|_| mean.is_finite()) else { return alone };
+    let Some((low, high)) = tested.estimate.interval.filter(|_| mean.is_finite()) else {
+        return alone;
+    };
     let (blocks, starts) = (error.powi(2), prior.sd.powi(2));
     let whole = blocks + starts;
     if whole <= NO_VARIANCE {
@@ -138,6 +147,28 @@ pub fn one_start(tested: Tested, prior: Option<StartPrior>) -> StartsEstimate {
     let estimate = Estimate { interval, ..tested.estimate };
     let tested = Tested { estimate, p, df: Some(df) };
     StartsEstimate { tested, prior: Some(prior), ..alone }
+}
+
+impl StartsEstimate {
+    /// With the width that counting leaves, where all blocks were alike ([`Tested::resolved`]).
+    #[must_use]
+    pub fn resolved(self, resolution: f64) -> Self {
+        let unassuming = self.unassuming.resolved(resolution);
+        if unassuming == self.unassuming {
+            return self;
+        }
+        let Some(prior) = self.prior else {
+            return Self { tested: unassuming, unassuming, ..self };
+        };
+        if !self.holds_starts {
+            return Self { starts: self.starts, ..one_start(unassuming, Some(prior)) };
+        }
+        let (of, by) = (self.tested.estimate, unassuming.estimate);
+        let interval = of.interval.zip(by.interval).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1)));
+        let p = self.tested.p.zip(unassuming.p).map(|(a, b)| a.max(b));
+        let tested = Tested { estimate: Estimate { interval, ..of }, p, df: self.tested.df };
+        Self { tested, unassuming, ..self }
+    }
 }
 
 /// What each start counts in the mean of [`of_starts`]: shares that add up to 1, 0 for a start without
@@ -278,6 +309,15 @@ struct Found {
     p: f64,
     start_sd: f64,
     error: f64,
+    is_by_prior: bool,
+}
+
+impl Found {
+    fn tested(&self, n_blocks: usize) -> Tested {
+        let interval = Some(((self.mean - self.half).exp(), (self.mean + self.half).exp()));
+        let estimate = Estimate { point: self.mean.exp(), interval, n: count(n_blocks) };
+        Tested { estimate, p: Some(self.p), df: Some(self.df) }
+    }
 }
 
 fn random_effects(starts: &[Start], prior: Option<StartPrior>) -> Option<Found> {
@@ -290,7 +330,9 @@ fn random_effects(starts: &[Start], prior: Option<StartPrior>) -> Option<Found> 
     }
     let spread: f64 = starts.iter().map(|s| model.weight(s) * (s.mean - mean).powi(2)).sum();
     let seen = Variance { of_mean: spread / ((k - 1.0) * weights), df: k - 1.0 };
-    let of_starts = prior.map_or(seen, |prior| seen.with(model.expected(starts, prior)));
+    let expected = prior.map(|prior| model.expected(starts, prior));
+    let expected = expected.filter(|expected| seen.of_mean <= expected.of_mean);
+    let of_starts = expected.map_or(seen, |expected| seen.with(expected));
     let of_blocks = (model.block_variance / model.n_blocks).sqrt();
     let (half, df) = model.half(of_starts, of_blocks);
     let mut p = p_value(mean, of_starts.of_mean.sqrt(), of_starts.df);
@@ -299,7 +341,15 @@ fn random_effects(starts: &[Start], prior: Option<StartPrior>) -> Option<Found> 
     }
     let has_spread = model.start_variance + model.block_variance > 0.0;
     let error = if has_spread { (1.0 / weights).sqrt() } else { 0.0 };
-    Some(Found { mean, half, df, p, start_sd: model.start_variance.sqrt(), error })
+    Some(Found {
+        mean,
+        half,
+        df,
+        p,
+        start_sd: model.start_variance.sqrt(),
+        error,
+        is_by_prior: expected.is_some(),
+    })
 }
 
 /// Variance from start to start beyond what the blocks' noise explains, at least 0 (DerSimonian and

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use rqps_model::calibration::{Floor, Narrowest, Power, Trial};
+use rqps_model::calibration::{CalibratedStarts, Floor, Narrowest, Power, Trial};
 use rqps_model::{Calibration, Dbms, Estimate};
 use rqps_runner::calibrate::{STEPS, Wish, calibrate, disturbed};
 use rqps_runner::plan::{ScheduleFile, SecondsFile, SuiteFile, SystemFile};
@@ -128,6 +128,11 @@ fn as_text(found: &Calibration) -> String {
         narrowest(found.narrowest.as_ref()),
         floors(&found.floors)
     );
+    if !found.starts.is_empty() {
+        text.push('\n');
+        text.push_str(&starts(&found.starts));
+        text.push_str(START_WORDS);
+    }
     if !found.power.is_empty() {
         text.push('\n');
         text.push_str(&powers(&found.power));
@@ -135,6 +140,11 @@ fn as_text(found: &Calibration) -> String {
     }
     text
 }
+
+/// What the spread of starts is for.
+const START_WORDS: &str = "\
+    sd: standard deviation of rQPS (A/A) from start to start, beyond what blocks explain. Intervals of ratios that \
+    were measured on one start are widened by it.\n";
 
 /// What the counts of injected slowdowns are.
 const POWER_WORDS: &str = "\
@@ -199,6 +209,14 @@ fn floors(floors: &[Floor]) -> String {
     let headings =
         ["noise floor", "clients", "seconds", "rQPS (A/A)", "half-width", "seen 4 times in 5"];
     table(&headings, &floors.iter().map(row).collect::<Vec<_>>())
+}
+
+fn starts(starts: &[CalibratedStarts]) -> String {
+    let row = |found: &CalibratedStarts| {
+        vec![found.step.clone(), found.n_starts.to_string(), format!("{:.1}%", found.sd * 100.0)]
+    };
+    let headings = ["starts of the servers", "starts", "sd"];
+    table(&headings, &starts.iter().map(row).collect::<Vec<_>>())
 }
 
 fn powers(powers: &[Power]) -> String {

@@ -23,6 +23,7 @@ use super::origin::Rule;
 use super::per_operation;
 use super::plans::{self, StepPlans};
 use super::settle;
+use super::start_prior;
 use super::system_pair::SystemPair;
 
 /// A step, what its slices tell, and how the systems go about its statements.
@@ -233,7 +234,9 @@ fn pair<'s>(run: &Run, of: ObservedStep<'s>, rule: Rule<'_>, idx: usize) -> Opti
     if of.step.info.figure == Figure::AsStated && how == Measured::OtherRuns {
         return None;
     }
-    Pair::of(of.step, of.observed, SystemPair { base: rule.base, candidate: idx }, how)
+    let systems = SystemPair { base: rule.base, candidate: idx };
+    let prior = start_prior::of_pair(run, rule.calibration(run, idx), of.step, systems);
+    Some(Pair::of(of.step, of.observed, systems, how)?.assuming(prior))
 }
 
 /// What must be known of a ratio by what its two sides are.

@@ -192,8 +192,7 @@ fn responses(pair: &Pair<'_>) -> Option<Vec<ResponseTest>> {
         let found = pair.ratio_of(|slice: &Slice| Some(times(slice)?.percentiles_ns[at]));
         let step = resolution::of_ratio(HISTOGRAM_STEP, HISTOGRAM_STEP);
         let found = found.filter(|_| n_fewest >= n_needed);
-        let found =
-            found.map(|found| StartsEstimate { tested: found.tested.resolved(step), ..found });
+        let found = found.map(|found| found.resolved(step));
         ResponseTest { percentile, found, n_fewest, n_needed }
     };
     Some(COMPARED.into_iter().enumerate().map(ratio).collect())

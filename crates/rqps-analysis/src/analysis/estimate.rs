@@ -10,10 +10,10 @@ use rqps_explain::{Sides, Start};
 use rqps_model::run::SystemStep;
 use rqps_model::{Estimate, Metric, RunStep, Slice, WarningKind};
 use rqps_stats::paired::log_ratios;
+use rqps_stats::ratio_test;
 use rqps_stats::resolution;
-use rqps_stats::starts::{StartsEstimate, of_starts};
+use rqps_stats::starts::{StartPrior, StartsEstimate, of_starts_with, one_start};
 use rqps_stats::totals::{self, BlockTotals};
-use rqps_stats::{Tested, ratio_test};
 
 use super::disturbed::{self, Block};
 use super::observed::{OfSlice, OfSystem};
@@ -70,6 +70,8 @@ pub(super) struct Pair<'a> {
     is_one_run: bool,
     /// What the slices of base and candidate tell by themselves.
     observed: [&'a OfSystem; 2],
+    /// What is assumed of starts of the servers.
+    prior: Option<StartPrior>,
     /// Blocks of turns that ratios are without, as the host was disturbed.
     left_out: BTreeSet<Block>,
 }
@@ -91,10 +93,16 @@ impl<'a> Pair<'a> {
             of_totals,
             is_one_run: how != Measured::OtherRuns,
             observed: [observed.get(base)?, observed.get(candidate)?],
+            prior: None,
             left_out: BTreeSet::new(),
         };
         pair.leave_out();
         Some(pair)
+    }
+
+    /// The same with what is assumed of starts of the servers.
+    pub(super) fn assuming(self, prior: Option<StartPrior>) -> Self {
+        Self { prior, ..self }
     }
 
     /// Leaves the disturbed blocks out, unless they tell of another ratio than the others, or the ratio without
@@ -119,7 +127,7 @@ impl<'a> Pair<'a> {
         if disturbed::differ(&ratios_of(&kept), &ratios_of(&hit)) {
             return;
         }
-        let ratio = |pair: &Self| pair.rqps().map(|found| found.tested.estimate);
+        let ratio = |pair: &Self| pair.rqps().map(|found| found.unassuming.estimate);
         let of_all = ratio(self);
         self.left_out.extend(disturbed);
         if !disturbed::agree(of_all, ratio(self)) {
@@ -138,8 +146,7 @@ impl<'a> Pair<'a> {
     /// Figure of the candidate / figure of the base.
     pub(super) fn rqps(&self) -> Option<StartsEstimate> {
         let one = resolution::of_ratio(one_operation(self.base), one_operation(self.candidate));
-        let found = self.ratio(self.of_totals, |slice| Some(rate(slice)))?;
-        Some(StartsEstimate { tested: found.tested.resolved(one), ..found })
+        Some(self.ratio(self.of_totals, |slice| Some(rate(slice)))?.resolved(one))
     }
 
     /// Server CPU per operation of the candidate / that of the base.
@@ -262,10 +269,11 @@ impl<'a> Pair<'a> {
         let (base, candidate) = (side(self.base)?, side(self.candidate)?);
         let tested = ratio_test(&sample(&base, of_totals)?, &sample(&candidate, of_totals)?)?;
         let starts = base.len().min(candidate.len());
+        let holds_starts = starts > 1;
         Some(StartsEstimate {
             starts: u32::try_from(starts).unwrap_or(u32::MAX),
-            holds_starts: starts > 1,
-            ..of_one_start(tested)
+            holds_starts,
+            ..one_start(tested, self.prior.filter(|_| !holds_starts))
         })
     }
 
@@ -300,7 +308,7 @@ impl<'a> Pair<'a> {
         }
         if let [(b, c)] = sides.as_slice() {
             let pairing = Pairing { is_interleaved: self.is_interleaved, of_totals };
-            return pairing.ratio(b, c).map(of_one_start);
+            return pairing.ratio(b, c).map(|tested| one_start(tested, self.prior));
         }
         let logs = sides.iter().map(|(b, c)| {
             let (b, c) = (figures(b, of_totals)?, figures(c, of_totals)?);
@@ -310,7 +318,7 @@ impl<'a> Pair<'a> {
             // Slices of two systems are no pairs: a start gives one ratio, that of their means.
             ratio_test(&b, &c).map(|tested| vec![tested.estimate.point.ln()])
         });
-        of_starts(&logs.collect::<Option<Vec<_>>>()?)
+        of_starts_with(&logs.collect::<Option<Vec<_>>>()?, self.prior)
     }
 }
 
@@ -333,11 +341,6 @@ fn sample(starts: &[Vec<BlockTotals>], of_totals: bool) -> Option<Vec<f64>> {
         Some(rqps_stats::mean(&logs?)?.point.exp())
     };
     starts.iter().map(middle).collect()
-}
-
-/// A ratio whose interval does not hold what a start of the servers draws.
-fn of_one_start(tested: Tested) -> StartsEstimate {
-    StartsEstimate { tested, starts: 1, holds_starts: false, start_sd: None, error: None }
 }
 
 /// Operations per second.

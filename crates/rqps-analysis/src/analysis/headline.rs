@@ -218,9 +218,12 @@ impl Lack {
                 _ => Self::Block,
             });
         }
-        let holds_starts = cell.comparison().is_some_and(|c| c.rqps.found.holds_starts);
+        let found = cell.comparison().map(|c| c.rqps.found);
+        let holds_starts = found.is_some_and(|found| found.holds_starts);
+        let assumes_starts = found.is_some_and(|found| found.prior.is_some());
         Some(match (holds_starts, is_timed) {
             (true, _) => Self::Starts,
+            (false, true) if assumes_starts => Self::Starts,
             (false, true) => Self::Time,
             (false, false) => Self::Restarts,
         })

@@ -1,7 +1,7 @@
 //! Which run each system of a report is of, where they are of several: what its cells are compared with
 //! and how.
 
-use rqps_model::{Run, RunStep, Schedule, WarningKind};
+use rqps_model::{Calibrated, Run, RunStep, Schedule, WarningKind};
 
 use super::estimate::Measured;
 use super::footnote::{Book, CellWarning};
@@ -22,6 +22,12 @@ impl Rule<'_> {
     pub(super) fn schedule(&self, run: &Run, idx: usize) -> Schedule {
         let source = self.joined.and_then(|joined| joined.source(idx));
         source.map_or(run.schedule, |source| source.schedule)
+    }
+
+    /// The calibration of the host that a system was measured on.
+    pub(super) fn calibration<'r>(&'r self, run: &'r Run, idx: usize) -> Option<&'r Calibrated> {
+        let source = self.joined.and_then(|joined| joined.source(idx));
+        source.map_or(&run.calibration, |source| &source.calibration).as_ref()
     }
 
     /// Whether two systems took turns.

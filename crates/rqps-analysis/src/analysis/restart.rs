@@ -1,7 +1,7 @@
 //! What the intervals hold of the starts of the servers, and by how much starts differ.
 
 use rqps_model::WarningKind;
-use rqps_model::warning::StartSpread;
+use rqps_model::warning::{AssumedStartSd, StartSpread};
 
 use super::headline::median;
 use super::{Analysis, Comparison, StepAnalysis};
@@ -10,7 +10,8 @@ use super::{Analysis, Comparison, StepAnalysis};
 pub(super) fn starts(analysis: &Analysis<'_>) -> WarningKind {
     let n = analysis.n_starts;
     if n < 2 {
-        return WarningKind::StartedOnce { was_resumed: analysis.run.n_resumed > 0 };
+        let was_resumed = analysis.run.n_resumed > 0;
+        return WarningKind::StartedOnce { was_resumed, assumed: assumed(analysis) };
     }
     let seen = comparisons(analysis).map(|(_, c)| c.rqps.found.starts).max().unwrap_or(0);
     let is_most = analysis.joined.is_some();
@@ -29,7 +30,18 @@ pub(super) fn starts(analysis: &Analysis<'_>) -> WarningKind {
             step: step.title.clone(),
         }),
         n_without: comparisons(analysis).filter(|(_, c)| !c.rqps.found.holds_starts).count(),
+        assumed: assumed(analysis),
     }
+}
+
+/// What the intervals of one start are widened by.
+fn assumed(analysis: &Analysis<'_>) -> Option<AssumedStartSd> {
+    let of_one = comparisons(analysis).filter(|(_, c)| !c.rqps.found.holds_starts);
+    let sds: Vec<f64> = of_one.filter_map(|(_, c)| Some(c.rqps.found.prior?.sd)).collect();
+    let least = sds.iter().copied().reduce(f64::min)?;
+    let most = sds.into_iter().reduce(f64::max)?;
+    let is_calibrated = analysis.calibration().is_some_and(|found| !found.starts.is_empty());
+    Some(AssumedStartSd { least, most, is_calibrated })
 }
 
 /// All candidates on all compared steps.

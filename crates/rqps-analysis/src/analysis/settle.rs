@@ -1,9 +1,8 @@
 //! How much more measuring would settle an unclear verdict.
 
-use rqps_model::{Estimate, RunStep, StepKind};
-use rqps_stats::precision::{More, blocks_to_settle_among};
+use rqps_model::{RunStep, StepKind};
+use rqps_stats::precision::{More, blocks_to_settle_among, starts_to_settle_among};
 use rqps_stats::starts::StartsEstimate;
-use rqps_stats::{CONFIDENCE, student};
 
 /// Longest time that is told, seconds: nobody measures a single step for longer than an hour.
 pub const MOST_S: f64 = 3600.0;
@@ -25,7 +24,7 @@ pub enum Settle {
         /// Time of one of them on all systems together, seconds.
         block_s: f64,
     },
-    /// More starts of the servers: with several, what they draw decides the interval.
+    /// More starts of the servers, each as long: what they draw decides the interval, seen or assumed.
     Starts {
         /// How many.
         more: More,
@@ -52,18 +51,15 @@ impl Settle {
         let estimate = ratio.tested.estimate;
         let Rule { bound, p_needed, block_s, is_timed } = rule;
         if ratio.holds_starts {
-            // Over runs no start has a partner, and there is no model of starts: the error is the
-            // interval's own.
-            let error = ratio.error.or_else(|| ratio.tested.error())?;
-            // The interval that so many starts have, whether these happen to agree or not.
-            let half = student::quantile(CONFIDENCE, f64::from(ratio.starts) - 1.0) * error;
-            let ends = (estimate.point * (-half).exp(), estimate.point * half.exp());
-            let of_starts = Estimate { n: ratio.starts, interval: Some(ends), ..estimate };
-            let more = blocks_to_settle_among(&of_starts, bound, p_needed, MOST_STARTS)?;
+            let more = starts_to_settle_among(ratio, bound, p_needed, MOST_STARTS)?;
             return Some(Self::Starts { more });
         }
         if !is_timed || block_s <= 0.0 {
             return None;
+        }
+        if ratio.prior.is_some() {
+            let more = starts_to_settle_among(ratio, bound, p_needed, MOST_STARTS)?;
+            return Some(Self::Starts { more });
         }
         let more = blocks_to_settle_among(&estimate, bound, p_needed, limit(block_s))?;
         Some(Self::Time { more, block_s })

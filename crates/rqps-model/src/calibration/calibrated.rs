@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Estimate, Host};
+use crate::{Dbms, Estimate, Host, StepKind};
 
 /// The noise that is left on one step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -15,6 +15,21 @@ pub struct Floor {
     pub seconds: f64,
     /// rQPS of the same system against itself.
     pub ratio: Estimate,
+}
+
+/// How far starts of the same server differ on one step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CalibratedStarts {
+    /// The server.
+    pub dbms: Dbms,
+    /// The step: `point-query`.
+    pub step: String,
+    /// What it does.
+    pub kind: StepKind,
+    /// Starts that were measured, 2 at the least.
+    pub n_starts: u32,
+    /// Standard deviation of rQPS from start to start beyond what blocks explain, as a share.
+    pub sd: f64,
 }
 
 /// What a run remembers of the calibration that was there when it began.
@@ -39,4 +54,6 @@ pub struct Calibrated {
     pub false_alarms: Option<(u32, u32)>,
     /// The largest difference that is seen on every step that was tried, as a share.
     pub visible: Option<f64>,
+    /// How far starts of the servers differed.
+    pub starts: Vec<CalibratedStarts>,
 }

@@ -173,6 +173,17 @@ pub struct StartSpread {
     pub step: String,
 }
 
+/// By how much rQPS is taken to differ from start to start where a ratio is of one, as a standard deviation.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct AssumedStartSd {
+    /// The least over the steps.
+    pub least: f64,
+    /// The most.
+    pub most: f64,
+    /// Whether starts were measured on this host.
+    pub is_calibrated: bool,
+}
+
 /// Half-width of the intervals of steps of one kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HalfWidth {

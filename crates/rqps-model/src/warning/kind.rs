@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::condition::{DifferentCondition, StepDifference};
 use super::facts::{
-    BackgroundWork, ChangedSetting, ConfinedBy, FailedCheck, HalfWidth, HeldRate, ImportedSource,
-    LastSlice, MetricsPart, OfSystem, PlanOfStarts, RateLevels, ServerFault, Share, StallCause,
-    StartSpread, StopWay,
+    AssumedStartSd, BackgroundWork, ChangedSetting, ConfinedBy, FailedCheck, HalfWidth, HeldRate,
+    ImportedSource, LastSlice, MetricsPart, OfSystem, PlanOfStarts, RateLevels, ServerFault, Share,
+    StallCause, StartSpread, StopWay,
 };
 use super::severity::Severity;
 use crate::{Calibrated, ErrorCount, Estimate, RunStatus};
@@ -374,6 +374,8 @@ pub enum WarningKind {
     StartedOnce {
         /// Whether servers were started again when the run was resumed.
         was_resumed: bool,
+        /// What intervals are widened by; absent without an interval.
+        assumed: Option<AssumedStartSd>,
     },
     /// Servers were started several times.
     SeveralStarts {
@@ -389,6 +391,8 @@ pub enum WarningKind {
         spread: Option<StartSpread>,
         /// Intervals of one start alone.
         n_without: usize,
+        /// What those are widened by.
+        assumed: Option<AssumedStartSd>,
     },
     /// The base was measured once more, as a server of its own.
     NullArm {

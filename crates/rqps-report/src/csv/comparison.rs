@@ -71,8 +71,13 @@ fn verdict_columns() -> Vec<Column> {
         column(
             "start_sd",
             "standard deviation of the ratio from start to start, beyond what blocks explain: 0.01 is \
-             1%; empty for one start, whose interval does not hold what a start draws",
+             1%; empty for one start",
             |r| number(comparison_of(r).and_then(|c| c.rqps.found.start_sd)),
+        ),
+        column(
+            "assumed_start_sd",
+            "the same, assumed before the starts at hand; empty where the interval does not go by it",
+            |r| number(comparison_of(r).and_then(|c| c.rqps.found.prior).map(|prior| prior.sd)),
         ),
     ]
 }

@@ -31,6 +31,7 @@ struct JudgedJson {
     starts: u32,
     holds_starts: bool,
     start_sd: Option<f64>,
+    assumed_start_sd: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -80,6 +81,7 @@ fn judged(judged: &Judged) -> JudgedJson {
         starts: found.starts,
         holds_starts: found.holds_starts,
         start_sd: found.start_sd,
+        assumed_start_sd: found.prior.map(|prior| prior.sd),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use rqps_model::calibration::Floor;
 use rqps_model::warning::{
-    ConfinedBy, FailedCheck, HalfWidth, ImportedSource, MetricsPart, OfSystem, Severity, Share,
-    StartSpread, StepClass,
+    AssumedStartSd, ConfinedBy, FailedCheck, HalfWidth, ImportedSource, MetricsPart, OfSystem,
+    Severity, Share, StartSpread, StepClass,
 };
 use rqps_model::{Calibrated, Estimate, RunStatus, Wall, WarningKind};
 
@@ -140,14 +140,24 @@ fn of_report(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
             interleaved(&slices, *insert_steps, &labels(external), *are_stopped)
         }
         WarningKind::OrderOfRuns { interleaved, sequential } => order(interleaved, sequential),
-        WarningKind::StartedOnce { was_resumed } => {
+        WarningKind::StartedOnce { was_resumed, assumed } => {
             let again = if *was_resumed { ", and again when the run was resumed" } else { "" };
+            let widened = assumed.as_ref().map(|found| format!(" {}", widened(found)));
             format!(
                 "Each server was started once{again}. Another start draws another memory layout, which \
-                 alone can move a figure by 1 to 2%."
+                 alone can move a figure by 1 to 2%.{}",
+                widened.unwrap_or_default()
             )
         }
-        WarningKind::SeveralStarts { n, n_loads, is_most, n_so_far, spread, n_without } => {
+        WarningKind::SeveralStarts {
+            n,
+            n_loads,
+            is_most,
+            n_so_far,
+            spread,
+            n_without,
+            assumed,
+        } => {
             let starts = count(usize::try_from(*n).unwrap_or(usize::MAX), "start");
             let mut out = match n_so_far {
                 _ if *is_most => format!("Steps were measured on up to {starts} of the servers"),
@@ -160,7 +170,7 @@ fn of_report(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
                 let times = count(usize::try_from(*n_loads).unwrap_or(usize::MAX), "time");
                 out.push_str(&format!("; tables were filled {times}"));
             }
-            out.push_str(&several_starts(spread.as_ref(), *n_without));
+            out.push_str(&several_starts(spread.as_ref(), *n_without, assumed.as_ref()));
             out
         }
         WarningKind::NullArm { system, n, outside, called } => {
@@ -422,7 +432,11 @@ fn null_arm(arm: &str, base: &str, n: usize, outside: &[String], called: &[Strin
 }
 
 /// What follows the number of starts.
-fn several_starts(spread: Option<&StartSpread>, n_without: usize) -> String {
+fn several_starts(
+    spread: Option<&StartSpread>,
+    n_without: usize,
+    assumed: Option<&AssumedStartSd>,
+) -> String {
     let mut out = match spread {
         Some(spread) if spread.most <= 0.0 => {
             ". The intervals hold what a start draws: here starts differed no more than their \
@@ -439,11 +453,29 @@ fn several_starts(spread: Option<&StartSpread>, n_without: usize) -> String {
     };
     if n_without > 0 {
         let ratios = count(n_without, "ratio");
-        out.push_str(&format!(
-            " The intervals of {ratios} are of one start alone and do not hold that."
-        ));
+        out.push_str(&match assumed {
+            Some(found) => format!(" {ratios} are of one start. {}", widened(found)),
+            None => {
+                format!(" The intervals of {ratios} are of one start alone and do not hold that.")
+            }
+        });
     }
     out
+}
+
+/// What intervals of one start are widened by.
+fn widened(AssumedStartSd { least, most, is_calibrated }: &AssumedStartSd) -> String {
+    let source = match is_calibrated {
+        true => "`rqps calibrate` measured that on this host",
+        false => "measured on another host; `rqps calibrate` measures it on this one",
+    };
+    let sd = match least < most {
+        true => format!("{} to {}, by the step", small_percent(*least), small_percent(*most)),
+        false => small_percent(*most),
+    };
+    format!(
+        "Intervals of one start are wider for that: they assume a standard deviation of {sd} ({source})."
+    )
 }
 
 /// `Median half-width of the intervals of rQPS: 0.9% on read steps, 2.8% on write steps.`
@@ -569,6 +601,7 @@ mod tests {
             worst: None,
             visible: None,
             false_alarms: None,
+            starts: Vec::new(),
         };
         let told = calibrated(&found, None, Some("6.2"));
         assert!(told.contains("It was made on kernel 6.1 (this is 6.2): calibrate"), "{told}");

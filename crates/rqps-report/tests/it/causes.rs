@@ -54,7 +54,7 @@ fn every_format_tells_the_causes() {
     }
     expect![[r#"
         Median rQPS 0.74.
-        Largest loss: point-query 0.741 [0.736, 0.746], server CPU per query 2.75x [2.70, 2.80].
+        Largest loss: point-query 0.74 [0.72, 0.76], server CPU per query 2.75x [2.66, 2.84].
         Cause: New CPU overhead: server CPU per query rose to 2.7x on point-query, IO unchanged.
         Cause: Contention or waiting: +28 µs per query on range-covered-pk.
         1 the same of 3 steps."#]]

@@ -102,9 +102,10 @@ fn ratios_of_one_run_stay_what_they_are_in_its_own_report() {
     let wanted = rqps_stats::ratio(figures(0), figures(2)).unwrap();
     let found = point.cells[2].rqps().unwrap();
     assert!((wanted.point - found.point).abs() < 1e-12 && found.n == 3, "{found:?}");
+    // Wider than its slices make it: each side is of one start.
     let (low, high) = found.interval.unwrap();
     let (wanted_low, wanted_high) = wanted.interval.unwrap();
-    assert!((low - wanted_low).abs() < 1e-4 && (high - wanted_high).abs() < 1e-4);
+    assert!(low < wanted_low - 0.02 && high > wanted_high + 0.02, "{found:?} {wanted:?}");
     let note = |at: usize| &together.footnotes[point.cells[2].warnings[at].footnote_idx];
     assert_eq!(note(0).kind.key(), "unlike-run");
     assert_eq!(

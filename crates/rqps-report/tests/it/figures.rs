@@ -69,6 +69,7 @@ fn figures_that_are_all_alike_are_not_certain() {
     let (low, high) = analysis.steps[0].cells[0].figure().unwrap().interval.unwrap();
     near(low, 40.0 / 1.05);
     near(high, 42.0);
+    near(analysis.steps[0].cells[1].rqps().unwrap().interval.unwrap().1, 1.05 * 1.05);
 }
 
 #[test]

@@ -256,7 +256,7 @@ fn every_format_says_how_far_it_can_be_trusted() {
 fn doubtful_among(n: usize) -> Run {
     let mut steps = vec![reads("doubtful", &around(-0.08, 0.1, 12))];
     steps.extend((0..n).map(|i| reads(&format!("calm-{i}"), &around(0.0, 0.01, 12))));
-    blocks::run(&[steps])
+    blocks::without_servers(blocks::run(&[steps]))
 }
 
 fn unclear(run: &Run) -> String {

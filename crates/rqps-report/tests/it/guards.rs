@@ -7,7 +7,7 @@ use rqps_report::warning;
 use rqps_report::warning::InWords;
 use rqps_report::{Detail, TextOptions, csv, json, text};
 
-use rqps_fixtures::blocks::{Wanted, around, reads, run};
+use rqps_fixtures::blocks::{Wanted, around, reads, run, without_servers};
 use rqps_fixtures::response_times;
 
 fn update(logs: &[f64]) -> Run {
@@ -369,7 +369,7 @@ fn blocks_of_a_disturbed_host_are_left_out_of_ratios() {
     for at in [3, 4, 5, 6] {
         logs[at] = if at % 2 == 0 { -0.7 } else { 0.5 };
     }
-    let mut run = update(&logs);
+    let mut run = without_servers(update(&logs));
     let wide = rqps(&run);
     assert!(wide.n == 24 && wide.interval.unwrap().1 > 1.05, "{wide:?}");
     // What hits one side alone may be that side's doing.
@@ -393,7 +393,7 @@ fn blocks_of_a_disturbed_host_are_left_out_of_ratios() {
 fn blocks_in_which_nobody_measured_are_left_out_of_ratios() {
     let mut logs = around(0.0, 0.005, 24);
     logs[5] = -0.9;
-    let mut run = update(&logs);
+    let mut run = without_servers(update(&logs));
     assert_eq!(rqps(&run).n, 24);
     for side in [0, 1] {
         slices(&mut run, side)[5].warnings.push(WarningKind::Paused { seconds: 40 });

@@ -8,6 +8,7 @@ use rqps_model::{Block, Run, RunStep, Schedule, Slice, Verdict};
 use rqps_report::{csv, json};
 
 use crate::details_of;
+use rqps_fixtures::blocks::without_servers;
 use rqps_fixtures::inserts;
 
 const ROWS: u64 = 10_000;
@@ -186,7 +187,7 @@ fn every_format_has_one_figure() {
 #[test]
 fn a_step_under_way_has_the_ratio_and_the_bar_of_a_report() {
     let mut n_barred = 0;
-    for run in [run(), inserts::run()] {
+    for run in [run(), inserts::run()].map(without_servers) {
         let analysis = Analysis::of(&run, 0.05);
         for step in &analysis.steps {
             let blocks = |idx: usize| -> Vec<Block> {

@@ -13,7 +13,7 @@ use rqps_report::{Detail, TextOptions, csv, json, markdown, text};
 
 use crate::details_of;
 use rqps_fixtures::Draw;
-use rqps_fixtures::blocks::{Wanted, around, reads, run};
+use rqps_fixtures::blocks::{Wanted, around, reads, run, without_servers};
 
 fn cells<'a>(analysis: &'a Analysis<'_>) -> Vec<&'a Cell> {
     analysis.steps.iter().map(|step| &step.cells[1]).collect()
@@ -62,7 +62,7 @@ fn doubtful() -> Wanted {
 fn with_others(n: usize) -> Run {
     let mut steps = vec![doubtful()];
     steps.extend((0..n).map(|i| reads(&format!("calm-{i}"), &around(0.0, 0.01, 12))));
-    run(&[steps])
+    without_servers(run(&[steps]))
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn verdicts_go_by_large_differences_and_signs_by_all() {
     // Twenty steps are slower by 1% for certain, and one by 8%, as one in thirty is by chance.
     let mut steps = vec![doubtful()];
     steps.extend((0..20).map(|i| reads(&format!("small-{i}"), &around(-0.01, 0.001, 12))));
-    let run = run(&[steps]);
+    let run = without_servers(run(&[steps]));
     let analysis = Analysis::of(&run, 0.05);
     let cell = &analysis.steps[0].cells[1];
     let comparison = cell.comparison().unwrap();
@@ -156,11 +156,11 @@ fn no_time_is_asked_for_where_the_work_is_fixed() {
     assert_eq!(analysis.headlines[0].counts.unclear, 2);
     let all = details_of(&analysis);
     let details: Vec<&String> = all.iter().filter(|d| d.starts_with("Unclear")).collect();
-    let time = "Unclear on timed: the interval is too wide for a verdict; measuring longer would \
+    let more = "Unclear on timed: the interval is too wide for a verdict; more starts of the servers would \
                 probably settle it:";
     let starts = "Unclear on l.i1: the interval is too wide for a verdict; the work is fixed, so \
                   that only more starts measure more of it.";
-    assert!(details.len() == 2 && details[0].starts_with(time), "{details:?}");
+    assert!(details.len() == 2 && details[0].starts_with(more), "{details:?}");
     assert_eq!(details[1], starts);
 }
 

@@ -3,8 +3,8 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, anyhow};
-use rqps_model::{Placement, Slice, SystemIdx};
+use anyhow::{Context as _, Result, anyhow, bail};
+use rqps_model::{Dbms, Placement, Slice, StepKind, SystemIdx, SystemSource};
 use rqps_workload::LoadSpec;
 use rqps_workload::statement::table_name;
 
@@ -24,7 +24,7 @@ use crate::plan::seed::shuffled;
 use crate::plan::steps::PlannedStep;
 use crate::system::installation::Installation;
 use crate::system::leftover::Purpose;
-use crate::system::{Data, RunningSystem, Start};
+use crate::system::{Data, Ended, RunningSystem, Start};
 
 use super::disturbed::Disturbed;
 
@@ -46,6 +46,7 @@ pub(super) struct Bench<'a> {
     environment: &'a Environment,
     cpus: &'a [usize],
     steps: Vec<PlannedStep>,
+    installations: Vec<Installation>,
     ups: Vec<RunningSystem>,
     name: String,
     n_measured: u64,
@@ -87,9 +88,17 @@ impl<'a> Bench<'a> {
         listen: &mut Listener<'_>,
     ) -> Result<Self> {
         let steps = launches::of_plan(plan, cpus, true)?;
-        let (ups, name, n_measured) = (Vec::new(), String::new(), 0);
-        let disturbed = Disturbed::default();
-        let mut bench = Self { plan, environment, cpus, steps, ups, name, n_measured, disturbed };
+        let mut bench = Self {
+            plan,
+            environment,
+            cpus,
+            steps,
+            installations: Vec::new(),
+            ups: Vec::new(),
+            name: String::new(),
+            n_measured: 0,
+            disturbed: Disturbed::default(),
+        };
         match bench.start_all(listen) {
             Ok(()) => Ok(bench),
             Err(error) => Err(bench.fail(error)),
@@ -106,18 +115,56 @@ impl<'a> Bench<'a> {
                 Installation::External(dsn) => dsn.to_string(),
                 Installation::Null => "the null client".to_owned(),
             };
-            let tag = Purpose::Calibrate.tag(idx);
-            let how = Start { environment: self.environment, name: &tag, data: Data::New };
-            let up = RunningSystem::start(self.plan, idx, &installation, how, listen);
-            self.ups.push(up.with_context(|| format!("start {label}"))?);
+            self.installations.push(installation);
+            let up = self.start_one(idx, Data::New, listen)?;
+            self.ups.push(up);
             self.fill(idx, listen).with_context(|| format!("fill {label}"))?;
         }
         Ok(())
     }
 
+    fn start_one(
+        &self,
+        idx: usize,
+        data: Data,
+        listen: &mut Listener<'_>,
+    ) -> Result<RunningSystem> {
+        let tag = Purpose::Calibrate.tag(idx);
+        let how = Start { environment: self.environment, name: &tag, data };
+        let up = RunningSystem::start(self.plan, idx, &self.installations[idx], how, listen);
+        up.with_context(|| format!("start {}", self.plan.systems[idx].label))
+    }
+
+    /// Starts both servers again on their data.
+    pub(super) fn restart(&mut self, listen: &mut Listener<'_>) -> Result<()> {
+        let rows = self.filling()?.rows();
+        for up in std::mem::take(&mut self.ups) {
+            up.set_note(Some("filled"))?;
+            let Ended { cause, unclean, .. } = up.leave(None);
+            if let Some(reason) = unclean.or(cause) {
+                bail!("{reason}");
+            }
+        }
+        for idx in 0..self.installations.len() {
+            let up = self.start_one(idx, Data::Kept, listen)?;
+            self.ups.push(up);
+            self.ups[idx].settle(rows, &self.environment.interrupt)?;
+        }
+        Ok(())
+    }
+
+    /// Whether it has servers that can be started again.
+    pub(super) fn has_servers(&self) -> bool {
+        self.plan.systems.iter().all(|system| system.source != SystemSource::Builtin)
+    }
+
+    fn filling(&self) -> Result<&PlannedStep> {
+        self.steps.iter().find(|step| step.fills()).context("no step fills tables")
+    }
+
     fn fill(&mut self, idx: usize, listen: &mut Listener<'_>) -> Result<()> {
         let spec = &self.plan.systems[idx];
-        let step = self.steps.iter().find(|step| step.fills()).context("no step fills tables")?;
+        let step = self.filling()?.clone();
         let (_, args, _) = step.of_file()?;
         let load = LoadSpec::new(
             args,
@@ -131,7 +178,7 @@ impl<'a> Bench<'a> {
         let (label, total_rows) = (&spec.label, load.rows * u64::from(load.tables));
         let mut show = |rows| listen(Event::Populating { label, rows, total_rows });
         let interrupt = &self.environment.interrupt;
-        populate::measure_load(&up.bench(self.cpus, interrupt), step, &load, &mut show)?;
+        populate::measure_load(&up.bench(self.cpus, interrupt), &step, &load, &mut show)?;
         let rows = step.rows();
         self.ups[idx].settle(rows, interrupt)?;
         Ok(())
@@ -252,6 +299,12 @@ impl<'a> Bench<'a> {
                 Err(error.context(format!("measure {label}")))
             }
         }
+    }
+
+    /// The DBMS of both servers, and what a step does.
+    pub(super) fn describe(&self, step: &str) -> Option<(Dbms, StepKind)> {
+        let planned = self.steps.iter().find(|planned| planned.info.name == step)?;
+        Some((self.plan.systems.first()?.dbms, planned.info.kind))
     }
 
     /// Stops both servers and removes their data.

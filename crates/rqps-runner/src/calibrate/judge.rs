@@ -2,6 +2,8 @@
 
 use rqps_model::calibration::{Best, Located, Narrowest, Power, Trial};
 use rqps_model::{Estimate, Placement, Slice, Verdict};
+use rqps_stats::paired::log_ratios;
+use rqps_stats::starts::of_starts;
 use rqps_stats::steady::{Location, rate};
 use rqps_stats::{DEFAULT_BOUND, paired_ratio, paired_test, verdict};
 
@@ -64,6 +66,15 @@ fn figures(slices: &[Slice]) -> Vec<f64> {
 /// The second side over the first, by their rates.
 pub(super) fn average([base, other]: &Sides) -> Option<Estimate> {
     paired_ratio(&figures(base), &figures(other))
+}
+
+/// Starts of the servers that have a ratio, and its standard deviation from one to the next beyond what blocks
+/// explain; `None` for less than two.
+pub(super) fn start_sd(starts: &[Sides]) -> Option<(u32, f64)> {
+    let logs = |[base, other]: &Sides| log_ratios(&figures(base), &figures(other));
+    let logs: Vec<Vec<f64>> = starts.iter().filter_map(logs).collect();
+    let found = of_starts(&logs)?;
+    Some((found.starts, found.start_sd?))
 }
 
 /// The best placement for each number of clients and the best length of a slice: the narrowest interval

@@ -90,9 +90,9 @@ impl Uncertainty {
     /// That of a ratio; `None` without an interval.
     #[must_use]
     pub fn of_ratio(found: &StartsEstimate) -> Option<Self> {
-        let by_interval = found.of_blocks.error()?.powi(2);
+        let by_interval = found.unassuming.error()?.powi(2);
         let (Some(error), Some(start_sd)) = (found.error, found.start_sd) else {
-            let df = found.of_blocks.df?;
+            let df = found.unassuming.df?;
             return Some(Self { blocks: by_interval, df, starts: Starts::Assumed });
         };
         // The error by the model: two starts that happen to agree have an interval that is narrower.

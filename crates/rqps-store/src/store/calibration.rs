@@ -73,6 +73,7 @@ mod tests {
             best: Vec::new(),
             slice_ms: 100,
             floors: Vec::new(),
+            starts: Vec::new(),
             power: Vec::new(),
             n_slices: 0,
             disturbances: Vec::new(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rqps_model::calibration::Floor;
+use rqps_model::calibration::{CalibratedStarts, Floor};
 use rqps_model::query_plan::{Access, Asked, Extra, Join, Path};
 use rqps_model::run::SystemStep;
 use rqps_model::warning::{ChangedSetting, LastSlice, ServerFault, StopWay};
@@ -84,6 +84,13 @@ fn calibrated(d: &mut Draw) -> Calibrated {
             ratio: Estimate { point: 1.0, interval: Some((0.5, 1.5)), n: 12 },
         }),
         false_alarms: d.some(|d| (d.small(), d.small())),
+        starts: d.list(2, |d| CalibratedStarts {
+            dbms: *d.one(&Dbms::ALL),
+            step: d.text(),
+            kind: *d.one(&[StepKind::Read, StepKind::Write]),
+            n_starts: d.small(),
+            sd: f64::from(d.small() % 1000) / 1024.0,
+        }),
     }
 }
 

@@ -62,6 +62,7 @@ fn store(bench: &Bench, made_unix_ms: i64, (placement, slice_ms): (Placement, u3
         best: vec![Best { clients: 1, placement }],
         slice_ms,
         floors: Vec::new(),
+        starts: Vec::new(),
         power: Vec::new(),
         n_slices: 100,
         disturbances: vec![Disturbance { kind: WarningKind::Steal { pct: 7 }, n: n_stolen }],
@@ -128,9 +129,12 @@ fn a_server_is_calibrated_and_its_injected_slowdowns_are_looked_for() {
         let args = ["calibrate", &system, "--seconds", "0.2", "--power", "--looks", "2"];
         let said = bench.run(&args);
         assert_eq!(said.code(), 0, "{}", said.stderr);
-        for words in
-            ["noise floor", "injected slowdown", "beyond chance: the whole interval lies below 1"]
-        {
+        for words in [
+            "noise floor",
+            "starts of the servers",
+            "injected slowdown",
+            "beyond chance: the whole interval lies below 1",
+        ] {
             assert!(said.stdout.contains(words), "no {words:?} in {}", said.stdout);
         }
         let store = Store::open(&bench.path("rqps-results")).unwrap();
@@ -142,6 +146,8 @@ fn a_server_is_calibrated_and_its_injected_slowdowns_are_looked_for() {
         assert!(found.trials.iter().all(|trial| trial.figure_per_s > 0.0), "{:?}", found.trials);
         assert_eq!(found.floors.len(), 2 * n_clients);
         assert!(found.floors.iter().all(|floor| floor.visible().is_some()), "{:?}", found.floors);
+        let starts = found.starts.iter().map(|found| (found.step.as_str(), found.n_starts));
+        assert!(starts.eq([("point-query", 6), ("update-index", 6)]), "{:?}", found.starts);
         let most = found.best.last().unwrap().clients;
         let looked: Vec<(&str, f64)> = found
             .power

@@ -77,6 +77,7 @@ fn calibration(host: &Host, made_unix_ms: i64, placement: Placement, slice_ms: u
         best: vec![Best { clients: 64, placement }],
         slice_ms,
         floors: Vec::new(),
+        starts: Vec::new(),
         power: Vec::new(),
         n_slices: 0,
         disturbances: Vec::new(),
