@@ -20,6 +20,7 @@ mod run;
 mod run_context;
 mod sandbox;
 mod schedule;
+mod side_by_side;
 mod suspension;
 mod system;
 mod system_state;

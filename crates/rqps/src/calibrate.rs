@@ -103,7 +103,11 @@ fn plan_of(system: &str, seconds: f64, around: &Surroundings) -> Result<Plan> {
         },
         ..SuiteFile::default()
     };
-    let schedule = ScheduleFile { mode: Some("interleaved".to_owned()), ..ScheduleFile::default() };
+    let schedule = ScheduleFile {
+        mode: Some("interleaved".to_owned()),
+        starts: Some(1),
+        ..ScheduleFile::default()
+    };
     let system = vec![side("a"), side("b")];
     let file = PlanFile { system, suite: vec![suite], schedule, ..PlanFile::default() };
     Ok(file.resolve("command line", &around.catalogue)?)
@@ -143,7 +147,7 @@ fn as_text(found: &Calibration) -> String {
 
 /// What the spread of starts is for.
 const START_WORDS: &str = "\
-    sd: standard deviation of rQPS (A/A) from start to start, beyond what blocks explain. Intervals of ratios that \
+    sd: standard deviation of rQPS (A/A) from start to start. Intervals of ratios that \
     were measured on one start are widened by it.\n";
 
 /// What the counts of injected slowdowns are.

@@ -28,7 +28,7 @@ pub struct CalibratedStarts {
     pub kind: StepKind,
     /// Starts that were measured, 2 at the least.
     pub n_starts: u32,
-    /// Standard deviation of rQPS from start to start beyond what blocks explain, as a share.
+    /// Standard deviation of rQPS from start to start with the noise of their blocks, as a share.
     pub sd: f64,
 }
 

@@ -2,8 +2,6 @@
 
 use rqps_model::calibration::{Best, Located, Narrowest, Power, Trial};
 use rqps_model::{Estimate, Placement, Slice, Verdict};
-use rqps_stats::paired::log_ratios;
-use rqps_stats::starts::of_starts;
 use rqps_stats::steady::{Location, rate};
 use rqps_stats::{DEFAULT_BOUND, paired_ratio, paired_test, verdict};
 
@@ -68,13 +66,15 @@ pub(super) fn average([base, other]: &Sides) -> Option<Estimate> {
     paired_ratio(&figures(base), &figures(other))
 }
 
-/// Starts of the servers that have a ratio, and its standard deviation from one to the next beyond what blocks
-/// explain; `None` for less than two.
+/// Starts of the servers that have a ratio, and its standard deviation from one to the next, with what the noise of
+/// their blocks adds to it: on a noisy host that is no small part. `None` for less than two.
 pub(super) fn start_sd(starts: &[Sides]) -> Option<(u32, f64)> {
-    let logs = |[base, other]: &Sides| log_ratios(&figures(base), &figures(other));
-    let logs: Vec<Vec<f64>> = starts.iter().filter_map(logs).collect();
-    let found = of_starts(&logs)?;
-    Some((found.starts, found.start_sd?))
+    let logs: Vec<f64> =
+        starts.iter().filter_map(|sides| Some(average(sides)?.point.ln())).collect();
+    let n = u32::try_from(logs.len()).ok().filter(|n| *n > 1)?;
+    let mean = logs.iter().sum::<f64>() / f64::from(n);
+    let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
+    Some((n, (squares / (f64::from(n) - 1.0)).sqrt()))
 }
 
 /// The best placement for each number of clients and the best length of a slice: the narrowest interval

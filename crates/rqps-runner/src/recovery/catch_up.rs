@@ -1,20 +1,24 @@
 //! Brings a system that was just started to where the run is.
 
+use std::collections::BTreeMap;
+
 use crate::journal::warnings::in_words;
 use anyhow::{Context as _, Result, anyhow};
-use rqps_model::StepIdx;
 use rqps_model::WarningKind;
+use rqps_model::{StepIdx, SystemIdx};
 use rqps_workload::insert::Work;
 
 use crate::audit::Audit;
+use crate::event::Event;
 use crate::failure::Broken;
 use crate::filled_by::FilledBy;
 use crate::journal::Journal;
 use crate::run_context::RunContext;
 use crate::schedule::insert::{Recording, insert_step};
 use crate::schedule::load::load;
-use crate::schedule::settle::settle;
-use crate::schedule::warm::warm_caches;
+use crate::schedule::settle::{settle, tell_left};
+use crate::schedule::warm::{tell_cold, warm_caches};
+use crate::side_by_side::on_each;
 use crate::system_state::Member;
 
 /// Asks a server that was just started what it is, and brings its tables to where the run is.
@@ -29,20 +33,67 @@ pub(super) fn take_back(
     let facts = member.up.facts().with_context(|| format!("ask {label} what it is"))?;
     audit.judge_if_new(run, journal, system, &facts)?;
     journal.keep_facts(system, facts)?;
-    catch_up(run, journal, member).with_context(|| format!("bring {label} back"))
+    catch_up(run, journal, member, None).with_context(|| format!("bring {label} back"))
 }
 
-/// Brings a system that was just started to where an interrupted run left it.
+/// Brings systems that were just started on their own data to rest, all at once.
+///
+/// # Errors
+/// When the host starts no thread.
+pub(super) fn rest_on_kept_data(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    members: &mut [Member<'_>],
+) -> Result<BTreeMap<SystemIdx, Result<AtRest>>> {
+    let mut to_rest = Vec::new();
+    for member in members {
+        let load = load_of(run, journal, member).filter(|_| member.state.is_on_kept_data);
+        let Some(load) = load else { continue };
+        journal
+            .tell(Event::Preparing { label: run.label(member.idx()), doing: "settle and warm up" });
+        to_rest.push((member, load));
+    }
+    let rested = on_each(to_rest, |(member, load)| (member.idx(), rest(run, member, load)))?;
+    Ok(rested.into_iter().collect())
+}
+
+/// What came of bringing a server to rest on its data.
+pub(super) struct AtRest {
+    /// The work that is left.
+    left: Option<String>,
+    /// Whether its tables were read through.
+    is_whole: bool,
+}
+
+/// The load whose tables a system resumes with.
+fn load_of(run: &RunContext<'_>, journal: &Journal<'_>, member: &Member<'_>) -> Option<StepIdx> {
+    let first = journal.first_pending(run.steps_of_launch(), member.idx());
+    run.filled_by(first.unwrap_or(run.first_step()))
+}
+
+/// Settles a server and fills its caches. Statistics of the tables are drawn again: a start holds what these draw,
+/// too. The Insert Benchmark settles before it queries.
+fn rest(run: &RunContext<'_>, member: &mut Member<'_>, load: StepIdx) -> Result<AtRest> {
+    let mut left = None;
+    if run.step(load).of_insert().is_none() {
+        left = member.up.settle(run.step(load).rows(), &run.environment.interrupt)?;
+    }
+    Ok(AtRest { left, is_whole: warm_caches(run, member, load)? })
+}
+
+/// Brings a system that was just started to where an interrupted run left it. `at_rest` is what came of bringing it
+/// to rest, where that is done.
 pub(super) fn catch_up(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,
     member: &mut Member<'_>,
+    at_rest: Option<Result<AtRest>>,
 ) -> Result<()> {
     let begin = run.first_step();
     let first = journal.first_pending(run.steps_of_launch(), member.idx()).unwrap_or(begin);
     member.state.unsettled = None;
     if member.state.is_on_kept_data {
-        match resume_on_kept_data(run, journal, member, first) {
+        match resume_on_kept_data(run, journal, member, first, at_rest) {
             Err(error) if !run.is_of_run(&error) && member.up.answers() => {
                 let reason = in_words(&error);
                 journal.warn(member.idx(), WarningKind::DataNotUsed { reason })?;
@@ -65,18 +116,22 @@ fn resume_on_kept_data(
     journal: &mut Journal<'_>,
     member: &mut Member<'_>,
     first: StepIdx,
+    at_rest: Option<Result<AtRest>>,
 ) -> Result<()> {
     if member.state.is_broken_off {
         journal.note(&format!("{}: resumes with its data", run.label(member.idx())));
         member.state.resumed_step = Some(first);
     }
     let Some(load) = run.filled_by(first) else { return Ok(()) };
-    // With statistics of the tables that are drawn again: a start holds what these draw, too. The Insert Benchmark
-    // settles before it queries.
-    if run.step(load).of_insert().is_none() {
-        settle(run, journal, member, load)?;
+    let AtRest { left, is_whole } = at_rest.unwrap_or_else(|| rest(run, member, load))?;
+    if let Some(left) = &left {
+        tell_left(run, journal, member.idx(), load, left);
     }
-    warm_caches(run, journal, member, load)
+    member.state.unsettled = left;
+    if !is_whole {
+        tell_cold(run, journal, member.idx());
+    }
+    Ok(())
 }
 
 /// Fills the tables of the suite that the run resumes with again, where the data of the interrupted attempt are not
@@ -101,7 +156,9 @@ fn refill(
     } else {
         load(run, journal, member, filled_by)?;
         settle(run, journal, member, filled_by)?;
-        warm_caches(run, journal, member, filled_by)?;
+        if !warm_caches(run, member, filled_by)? {
+            tell_cold(run, journal, member.idx());
+        }
     }
     let note = FilledBy { load: filled_by, is_refilled: true };
     member.up.set_note(Some(&note.to_string()))

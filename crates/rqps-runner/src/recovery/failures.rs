@@ -70,7 +70,7 @@ pub(super) fn after_failure(
     }
     let fault = ServerFault { n, n_tolerated: FAULTS_AT_MOST, reason: in_words(&error) };
     journal.warn(system, WarningKind::ServerFailed { fault }).map_err(Broken::Run)?;
-    start(run, journal, state, ready).map_err(|error| {
+    start(run, journal, state, ready, None).map_err(|error| {
         let doing = format!("start {label} again after its server failed");
         run.broken(system, error.context(doing))
     })

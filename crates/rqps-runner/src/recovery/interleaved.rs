@@ -4,9 +4,9 @@ use anyhow::{Context as _, Result, anyhow};
 use rqps_model::WarningKind;
 use rqps_model::{RunSystem, SystemIdx};
 
-use super::catch_up::{catch_up, take_back};
+use super::catch_up::{catch_up, rest_on_kept_data, take_back};
 use super::failures::after_failure;
-use super::kept_data::{resumes_with, start};
+use super::kept_data::{begin_on_kept_data, resumes_with, start};
 use super::start::{Fate, end_launch, give_up, start_on_new_data};
 use crate::audit::{Audit, judge};
 use crate::failure::Broken;
@@ -58,7 +58,7 @@ pub(crate) fn measure_interleaved(
     }
 }
 
-/// Starts the systems, in the order in which they are ready.
+/// Starts the systems, in the order in which they are ready; those that go on with their data all at once.
 fn start_all<'s>(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,
@@ -66,10 +66,11 @@ fn start_all<'s>(
     states: &'s mut [SystemState],
 ) -> Result<()> {
     let mut states: Vec<Option<&'s mut SystemState>> = states.iter_mut().map(Some).collect();
+    let mut begun = begin_on_kept_data(run, journal, all.ready)?;
     for ready in all.ready {
         let system = ready.system;
         let Some(state) = states.get_mut(system.0).and_then(Option::take) else { continue };
-        let up = start(run, journal, state, ready);
+        let up = start(run, journal, state, ready, begun.remove(&system));
         match up.with_context(|| format!("start {}", run.label(system))) {
             Ok(up) => all.members.push(Member { state, up }),
             Err(error) => continue_without(run, journal, system, error)?,
@@ -89,10 +90,13 @@ fn bring_back(
     let systems = ask_all(run, journal, all)?;
     // Before anything is stored of them: what is refused leaves no run.
     judge(run, journal, &systems)?;
+    for member in &all.members {
+        journal.keep_facts(member.idx(), systems[member.idx().0].clone())?;
+    }
+    let mut at_rest = rest_on_kept_data(run, journal, &mut all.members)?;
     for system in all.systems() {
         let Some(member) = all.member(system) else { continue };
-        journal.keep_facts(system, systems[system.0].clone())?;
-        if let Err(error) = catch_up(run, journal, member) {
+        if let Err(error) = catch_up(run, journal, member, at_rest.remove(&system)) {
             let error = error.context(format!("bring {} back", run.label(system)));
             mend(run, journal, audit, all, system, error)?;
         }
@@ -100,7 +104,7 @@ fn bring_back(
     // Some data turn out to be of no use only when they are used.
     for system in make_alike(run, journal, all)? {
         let Some(member) = all.member(system) else { continue };
-        if let Err(error) = catch_up(run, journal, member) {
+        if let Err(error) = catch_up(run, journal, member, None) {
             let error = error.context(format!("bring {} back", run.label(system)));
             mend(run, journal, audit, all, system, error)?;
         }
@@ -132,13 +136,8 @@ fn finish_all(
     journal: &mut Journal<'_>,
     members: Vec<Member<'_>>,
 ) -> Result<()> {
-    let mut result = Ok(());
-    for Member { state, up } in members {
-        // Whatever the first one's trouble, the others are stopped as well.
-        let stopped = end_launch(run, journal, state.idx, up);
-        result = result.and(stopped);
-    }
-    result
+    let ups = members.into_iter().map(|Member { state, up }| (state.idx, up));
+    end_launch(run, journal, ups.collect())
 }
 
 /// Ends all servers after a failure, and says what the one that caused it tells of it. The data of the

@@ -3,7 +3,8 @@
 
 use crate::journal::warnings::in_words;
 use rqps_model::WarningKind;
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use rqps_model::{StepIdx, StepKind, SystemIdx};
@@ -13,14 +14,16 @@ use rqps_workload::populate;
 use rqps_workload::statement::table_name;
 
 use super::start::{Fate, give_up, log_of_launch, name_of, start_on, start_on_new_data};
+use crate::event::Event;
 use crate::failure::{Kept, is_disk_full};
 use crate::filled_by::FilledBy;
 use crate::insert_tables::Tables;
 use crate::journal::Journal;
 use crate::plan::steps::{Job, PlannedStep};
 use crate::run_context::RunContext;
+use crate::side_by_side::on_each;
 use crate::system::installation::{Installation, Ready};
-use crate::system::{Data, RunningSystem, kept_log, leftover};
+use crate::system::{Data, RunningSystem, Start, kept_log, leftover};
 use crate::system_state::{Member, SystemState};
 
 /// Whether an error says nothing of the data that a server was to be started on.
@@ -53,6 +56,62 @@ fn note_on(dir: &Path) -> Option<FilledBy> {
     instance::note_on(dir)?.parse().ok()
 }
 
+/// Data of a system that a run can be resumed with, by their note.
+struct KeptData {
+    dir: PathBuf,
+    note: FilledBy,
+}
+
+fn kept_data(run: &RunContext<'_>, ready: &Ready, resumption: Resumption) -> Option<KeptData> {
+    let Installation::Local(_, _, _, places) = &ready.installation else { return None };
+    let dir = places.data.join(name_of(run, ready.system));
+    let note = note_on(&dir).filter(|note| note.load == resumption.load)?;
+    Some(KeptData { dir, note })
+}
+
+/// Starts the servers that go on with their data, all at once.
+///
+/// # Errors
+/// When the host starts no thread.
+pub(super) fn begin_on_kept_data(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    ready: &[&Ready],
+) -> Result<BTreeMap<SystemIdx, Result<RunningSystem>>> {
+    let has_data = |ready: &&&Ready| {
+        let resumption = resumes_with(run, journal, ready.system);
+        resumption.is_some_and(|resumption| kept_data(run, ready, resumption).is_some())
+    };
+    let with_data: Vec<&Ready> = ready.iter().filter(has_data).copied().collect();
+    if with_data.len() < 2 {
+        return Ok(BTreeMap::new());
+    }
+    for ready in &with_data {
+        let label = run.label(ready.system);
+        journal.tell(Event::Preparing { label, doing: "start on its data" });
+    }
+    let (plan, environment) = (run.plan, run.environment);
+    let begun = on_each(with_data, |ready| {
+        let name = name_of(run, ready.system);
+        let how = Start { environment, name: &name, data: Data::Kept };
+        let mut notes: Vec<String> = Vec::new();
+        let mut listen = |event: Event<'_>| {
+            if let Event::Note(text) = event {
+                notes.push(text.to_owned());
+            }
+        };
+        let Ready { system, installation } = ready;
+        let up = RunningSystem::start(plan, system.0, installation, how, &mut listen);
+        (*system, up, notes)
+    })?;
+    let mut out = BTreeMap::new();
+    for (system, up, notes) in begun {
+        notes.iter().for_each(|note| journal.note(note));
+        out.insert(system, up);
+    }
+    Ok(out)
+}
+
 /// Starts a system: on the data that an earlier attempt has kept where the run can be resumed with these,
 /// else on new ones.
 pub(super) fn start(
@@ -60,8 +119,9 @@ pub(super) fn start(
     journal: &mut Journal<'_>,
     state: &mut SystemState,
     ready: &Ready,
+    begun: Option<Result<RunningSystem>>,
 ) -> Result<RunningSystem> {
-    if let Some(up) = start_on_kept_data(run, journal, state, ready)? {
+    if let Some(up) = start_on_kept_data(run, journal, state, ready, begun)? {
         return Ok(up);
     }
     start_on_new_data(run, journal, state, ready)
@@ -77,23 +137,18 @@ fn start_on_kept_data(
     journal: &mut Journal<'_>,
     state: &mut SystemState,
     ready: &Ready,
+    begun: Option<Result<RunningSystem>>,
 ) -> Result<Option<RunningSystem>> {
     state.forget_kept_data();
     let Some(resumption) = resumes_with(run, journal, state.idx) else { return Ok(None) };
     let is_first = run.steps_of_launch().next() == Some(resumption.first);
-    let places = match &ready.installation {
-        Installation::Local(_, _, _, places) => places,
-        // It has no data, so that nothing of them can be lost between launches.
-        Installation::Null if is_first => {
-            state.is_on_kept_data = true;
-            return start_on(run, journal, state, ready, Data::New).map(Some);
-        }
-        Installation::Null | Installation::External(_) => return Ok(None),
-    };
-    let dir = places.data.join(name_of(run, state.idx));
-    let is_of_these = |note: &FilledBy| note.load == resumption.load;
-    let Some(note) = note_on(&dir).filter(is_of_these) else { return Ok(None) };
-    let tried = start_on(run, journal, state, ready, Data::Kept)
+    // It has no data, so that nothing of them can be lost between launches.
+    if matches!(ready.installation, Installation::Null) && is_first {
+        state.is_on_kept_data = true;
+        return start_on(run, journal, state, ready, Data::New, begun).map(Some);
+    }
+    let Some(KeptData { dir, note }) = kept_data(run, ready, resumption) else { return Ok(None) };
+    let tried = start_on(run, journal, state, ready, Data::Kept, begun)
         .and_then(|up| look_at_tables(run, journal, state, resumption, up));
     match tried {
         Ok(up) => {

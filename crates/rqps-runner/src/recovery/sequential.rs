@@ -23,7 +23,7 @@ pub(crate) fn measure_alone(
     ready: &Ready,
 ) -> Result<(), Broken> {
     let system = state.idx;
-    let started = start(run, journal, state, ready);
+    let started = start(run, journal, state, ready, None);
     let mut up = started.map_err(|error| run.broken(system, error))?;
     loop {
         let mut member = Member { state: &mut *state, up };
@@ -35,5 +35,5 @@ pub(crate) fn measure_alone(
             Err(error) => up = after_failure(run, journal, state, ready, up, error)?,
         }
     }
-    end_launch(run, journal, system, up).map_err(|error| run.broken(system, error))
+    end_launch(run, journal, vec![(system, up)]).map_err(|error| run.broken(system, error))
 }

@@ -11,6 +11,7 @@ use rqps_model::SystemIdx;
 use crate::event::Event;
 use crate::journal::Journal;
 use crate::run_context::RunContext;
+use crate::side_by_side::on_each;
 use crate::system::installation::Ready;
 use crate::system::{Data, Ended, RunningSystem, Start};
 use crate::system_state::SystemState;
@@ -27,22 +28,26 @@ pub(super) fn start_on_new_data(
     ready: &Ready,
 ) -> Result<RunningSystem> {
     state.forget_kept_data();
-    start_on(run, journal, state, ready, Data::New)
+    start_on(run, journal, state, ready, Data::New, None)
 }
 
-/// Starts a system on data, once more where somebody killed its server.
+/// Starts a system on data, once more where somebody killed its server. `begun` is what came of a first start that
+/// was tried already.
 pub(super) fn start_on(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,
     state: &mut SystemState,
     ready: &Ready,
     data: Data,
+    mut begun: Option<Result<RunningSystem>>,
 ) -> Result<RunningSystem> {
     let name = name_of(run, state.idx);
     loop {
         let how = Start { environment: run.environment, name: &name, data };
         let Ready { system, installation } = ready;
-        match RunningSystem::start(run.plan, system.0, installation, how, journal.listener()) {
+        let start =
+            || RunningSystem::start(run.plan, system.0, installation, how, journal.listener());
+        match begun.take().unwrap_or_else(start) {
             Err(error) if is_worth_another_start(run, journal, state, &error)? => {}
             other => return other,
         }
@@ -113,39 +118,42 @@ pub(super) fn give_up(
     cause
 }
 
-/// Stops a system whose steps of a launch are done, and keeps its log. Its data stay where the next launch is on
-/// them.
+/// A system whose steps of a launch are done.
+struct Ending {
+    system: SystemIdx,
+    up: RunningSystem,
+    log: PathBuf,
+}
+
+/// Stops systems whose steps of a launch are done, all at once, and keeps their logs. Their data stay where the next
+/// launch is on them. Whatever the trouble of one, the others are stopped as well.
 pub(super) fn end_launch(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,
-    system: SystemIdx,
-    up: RunningSystem,
+    ups: Vec<(SystemIdx, RunningSystem)>,
 ) -> Result<()> {
-    if !run.is_followed() || !up.has_data() {
-        return finish(run, journal, system, up);
+    let mut endings = Vec::new();
+    for (system, up) in ups {
+        journal.tell(Event::Preparing { label: run.label(system), doing: up.ending() });
+        endings.push(Ending { system, up, log: log_path(run, journal, system)? });
     }
-    let log = log_path(run, journal, system)?;
-    journal.tell(Event::Preparing { label: run.label(system), doing: "stop" });
-    let ended = up.leave(Some(&log));
-    match ended.unclean.or(ended.cause) {
-        Some(reason) => journal.warn(system, WarningKind::NotStopped { reason }),
-        None => Ok(()),
+    let is_followed = run.is_followed();
+    let stopped = on_each(endings, |Ending { system, up, log }| {
+        if !is_followed || !up.has_data() {
+            return (system, up.finish(Some(&log)));
+        }
+        let ended = up.leave(Some(&log));
+        (system, Ok(ended.unclean.or(ended.cause)))
+    })?;
+    let mut result = Ok(());
+    for (system, stopped) in stopped {
+        let told = stopped.and_then(|reason| match reason {
+            Some(reason) => journal.warn(system, WarningKind::NotStopped { reason }),
+            None => Ok(()),
+        });
+        result = result.and(told);
     }
-}
-
-/// Stops a system for good and keeps its log.
-fn finish(
-    run: &RunContext<'_>,
-    journal: &mut Journal<'_>,
-    system: SystemIdx,
-    up: RunningSystem,
-) -> Result<()> {
-    let log = log_path(run, journal, system)?;
-    journal.tell(Event::Preparing { label: run.label(system), doing: up.ending() });
-    match up.finish(Some(&log))? {
-        Some(reason) => journal.warn(system, WarningKind::NotStopped { reason }),
-        None => Ok(()),
-    }
+    result
 }
 
 fn log_path(run: &RunContext<'_>, journal: &Journal<'_>, system: SystemIdx) -> Result<PathBuf> {

@@ -20,7 +20,7 @@ use crate::insert_tables::Tables;
 use crate::journal::Journal;
 use crate::run_context::RunContext;
 use crate::schedule::plans::keep_plans;
-use crate::schedule::settle::settle;
+use crate::schedule::settle::{Settled, settle_all};
 use crate::system_state::Member;
 
 pub(crate) use check::{interrupted, server_failed};
@@ -109,17 +109,21 @@ fn come_to_rest(
     members: &mut [&mut Member<'_>],
     step: StepIdx,
 ) -> Result<(), Broken> {
+    let is_stirred = |member: &&mut &mut Member<'_>| member.state.is_stirred;
+    let stirred: Vec<&mut Member<'_>> =
+        members.iter_mut().filter(is_stirred).map(|member| &mut **member).collect();
     let mut wait = Duration::ZERO;
-    for member in members {
-        if !std::mem::take(&mut member.state.is_stirred) {
-            continue;
-        }
-        let settled = settle(run, journal, member, step);
-        settled.map_err(|error| Broken::System(member.idx(), error))?;
-        if let Some((_, args)) = run.step(step).of_insert() {
-            wait = args.wait();
-        }
+    if !stirred.is_empty()
+        && let Some((_, args)) = run.step(step).of_insert()
+    {
+        wait = args.wait();
     }
+    for Settled { system, result } in
+        settle_all(run, journal, stirred, step).map_err(Broken::Unattributed)?
+    {
+        result.map_err(|error| Broken::System(system, error))?;
+    }
+    members.iter_mut().for_each(|member| member.state.is_stirred = false);
     let until = Instant::now() + wait;
     while Instant::now() < until {
         run.check_interrupt().map_err(Broken::Run)?;

@@ -6,7 +6,7 @@ mod attempt;
 use std::collections::BTreeMap;
 
 use anyhow::{Result, anyhow};
-use rqps_model::{StepIdx, StepKind, StepOutcome, SystemIdx};
+use rqps_model::{StepIdx, StepKind, SystemIdx};
 
 use self::attempt::{Attempt, brakes_of_others, has_ended_partner, together};
 use crate::audit::Audit;
@@ -20,7 +20,7 @@ use crate::journal::Journal;
 use crate::journal::step_record::StepRecord;
 use crate::run_context::RunContext;
 use crate::schedule::insert::{self, Recording, insert_step};
-use crate::schedule::outcome::{self, end_step, in_step, was_measured};
+use crate::schedule::outcome::{self, end_step, end_step_on_all, in_step, was_measured};
 use crate::schedule::plans::keep_plans;
 use crate::schedule::profiles::{GONE, Profiler, may_have_lost_servers};
 use crate::schedule::warnings::warnings_of_step;
@@ -180,11 +180,9 @@ fn measure_together(
             ended.map_err(|error| run.broken(failed, error))?;
         }
     }
-    for m in attempt.left {
-        let ended = end_step(run, journal, &mut members[m], step, StepOutcome::Done);
-        ended.map_err(|error| run.broken(members[m].idx(), error))?;
-    }
-    Ok(())
+    let is_left = |(m, _): &(usize, &mut Member<'_>)| attempt.left.contains(m);
+    let left = members.iter_mut().enumerate().filter(is_left).map(|(_, member)| member);
+    end_step_on_all(run, journal, left.collect(), step)
 }
 
 /// Whether those that are left of a step have nothing more to measure because a partner has ended it:

@@ -3,11 +3,12 @@
 use anyhow::Result;
 use rqps_model::{Check, Sizes, StepIdx, StepOutcome, SystemIdx};
 
+use crate::failure::Broken;
 use crate::filled_by::FilledBy;
 use crate::journal::{Journal, engine_state};
 use crate::run_context::RunContext;
 use crate::schedule::failed_step;
-use crate::schedule::settle::settle;
+use crate::schedule::settle::{Settled, settle, settle_all};
 use crate::system::RunningSystem;
 use crate::system_state::{Member, SystemState};
 
@@ -48,15 +49,52 @@ pub(crate) fn end_step(
     step: StepIdx,
     outcome: StepOutcome,
 ) -> Result<()> {
-    let system = member.idx();
-    let planned = run.step(step);
-    let outcome = judged(journal, step, system, outcome);
+    let outcome = judged(journal, step, member.idx(), outcome);
     if outcome == StepOutcome::Done {
         member.state.measured_step = Some(step);
     }
-    if outcome == StepOutcome::Done && planned.settles() {
+    if outcome == StepOutcome::Done && run.step(step).settles() {
         settle(run, journal, member, step)?;
     }
+    close_step(run, journal, member, step, outcome)
+}
+
+/// The same on several systems that have done a step: all settle at once, before the outcome of one is recorded.
+pub(crate) fn end_step_on_all(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    mut members: Vec<&mut Member<'_>>,
+    step: StepIdx,
+) -> Result<(), Broken> {
+    let mut to_settle = Vec::new();
+    for member in &mut members {
+        let outcome = judged(journal, step, member.idx(), StepOutcome::Done);
+        if outcome == StepOutcome::Done {
+            member.state.measured_step = Some(step);
+            to_settle.extend(run.step(step).settles().then_some(&mut **member));
+        }
+    }
+    let settled = settle_all(run, journal, to_settle, step).map_err(Broken::Unattributed)?;
+    for Settled { system, result } in settled {
+        result.map_err(|error| run.broken(system, error))?;
+    }
+    for member in members {
+        let outcome = judged(journal, step, member.idx(), StepOutcome::Done);
+        let closed = close_step(run, journal, member, step, outcome);
+        closed.map_err(|error| run.broken(member.idx(), error))?;
+    }
+    Ok(())
+}
+
+/// Records a step's outcome and what it left, and tells it.
+fn close_step(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    member: &mut Member<'_>,
+    step: StepIdx,
+    outcome: StepOutcome,
+) -> Result<()> {
+    let (system, planned) = (member.idx(), run.step(step));
     let is_of_step = member.state.unmeasured_step.take() != Some(step);
     let sizes = if is_of_step { member.up.sizes()? } else { Sizes::default() };
     if is_of_step {

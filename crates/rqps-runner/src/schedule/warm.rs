@@ -3,10 +3,9 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
-use rqps_model::{Dbms, StepIdx};
+use rqps_model::{Dbms, StepIdx, SystemIdx};
 use rqps_workload::IndexRead;
 
-use crate::event::Event;
 use crate::journal::Journal;
 use crate::plan::steps::Job;
 use crate::run_context::RunContext;
@@ -15,24 +14,21 @@ use crate::system_state::Member;
 /// How long tables are read through at most: a server with less memory than tables has its caches full by then.
 const AT_MOST: Duration = Duration::from_secs(60);
 
-/// Reads the tables that a load has filled, and their indexes, through.
+/// Reads the tables that a load has filled, and their indexes, through. Gives whether it came to their end.
 pub(crate) fn warm_caches(
     run: &RunContext<'_>,
-    journal: &mut Journal<'_>,
     member: &mut Member<'_>,
     load: StepIdx,
-) -> Result<()> {
-    let spec = run.spec(member.idx());
-    if spec.dbms == Dbms::Null {
-        return Ok(());
+) -> Result<bool> {
+    if run.spec(member.idx()).dbms == Dbms::Null {
+        return Ok(true);
     }
-    journal.tell(Event::Preparing { label: &spec.label, doing: "warm up" });
     let reads = match &run.step(load).job {
         Job::File { args, .. } => IndexRead::of_suite(args),
         Job::Insert { args, .. } => IndexRead::of_insert(args, member.state.tables.are_indexed),
     };
     let until = Instant::now() + AT_MOST;
-    let is_whole = member.up.breakable(&run.environment.interrupt, |admin| {
+    member.up.breakable(&run.environment.interrupt, |admin| {
         for read in reads {
             let sql = read.bounds_sql();
             let bounds = admin.query(&sql).with_context(|| sql.clone())?;
@@ -49,13 +45,14 @@ pub(crate) fn warm_caches(
             }
         }
         Ok(true)
-    })?;
-    if !is_whole {
-        journal.note(&format!(
-            "{}: its tables and indexes were read for {} s and not through: what is left is in no cache",
-            spec.label,
-            AT_MOST.as_secs()
-        ));
-    }
-    Ok(())
+    })
+}
+
+/// Says that tables were not read through.
+pub(crate) fn tell_cold(run: &RunContext<'_>, journal: &mut Journal<'_>, system: SystemIdx) {
+    journal.note(&format!(
+        "{}: its tables and indexes were read for {} s and not through: what is left is in no cache",
+        run.label(system),
+        AT_MOST.as_secs()
+    ));
 }

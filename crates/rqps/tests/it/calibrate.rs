@@ -142,6 +142,11 @@ fn a_server_is_calibrated_and_its_injected_slowdowns_are_looked_for() {
         let found = store.select_calibration(&host).unwrap().unwrap();
         assert_eq!(found.system, format!("PostgreSQL {version}"));
         let n_clients = found.best.len();
+        assert!(
+            found.best.windows(2).all(|two| two[0].clients < two[1].clients),
+            "{:?}",
+            found.best
+        );
         assert!([8, 12].contains(&(found.trials.len() / n_clients)), "{:?}", found.trials);
         assert!(found.trials.iter().all(|trial| trial.figure_per_s > 0.0), "{:?}", found.trials);
         assert_eq!(found.floors.len(), 2 * n_clients);

@@ -1,6 +1,6 @@
 //! Seeds of the attempts at a step, and what is left of it after an interruption.
 
-use rqps_model::{Slice, SystemIdx, SystemStep};
+use rqps_model::{Slice, StepOutcome, SystemIdx, SystemStep};
 
 use super::*;
 use crate::engine::precision::Figures;
