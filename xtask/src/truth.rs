@@ -14,8 +14,11 @@
 
 mod added;
 mod counts;
+mod group;
+mod numbers;
 mod pair;
 mod slowed;
+mod tables;
 mod tally;
 
 use std::path::{Path, PathBuf};
@@ -304,9 +307,9 @@ pub(crate) fn report(options: &Options) -> Result<()> {
     }
     println!("\nAll, bound {}%", options.bound() * 100.0);
     print(options, &all);
-    let slowdowns: Vec<String> = options.slowdowns.iter().map(ToString::to_string).collect();
-    let csv = options.results.join(format!("truth-pairs-{}.csv", slowdowns.join("-")));
-    std::fs::write(&csv, all.whole.csv()).context("write the pairs")?;
+    let kind = if options.slowdowns.is_empty() { "equal" } else { "slowed" };
+    let csv = options.results.join(format!("truth-{kind}.csv"));
+    std::fs::write(&csv, tables::csv(&all.whole)).context("write the pairs")?;
     println!("pairs: {}", csv.display());
     let slowdowns_bp: Vec<u32> = options.slowdowns.iter().copied().map(basis_points).collect();
     let short = all.whole.short_of(&Wanted {
@@ -329,8 +332,8 @@ fn print(options: &Options, tallies: &Tallies) {
 }
 
 fn print_tables(tally: &Tally) {
-    println!("{}\n\n{}\n\n{}", tally.verdicts(), tally.rates(), tally.cpu());
-    if let Some(seen) = tally.seen() {
+    println!("{}\n\n{}\n\n{}", tables::verdicts(tally), tables::rates(tally), tables::cpu(tally));
+    if let Some(seen) = tables::seen(tally) {
         println!("{seen}");
     }
 }

@@ -78,7 +78,7 @@ fn of_start(log: &Log, step: &RunStep, label: &str, system: usize) -> Option<Add
     Some(Added { counts, from_block_to_block })
 }
 
-/// The end of a block, or a moment before it: the systems of a block take turns.
+/// The end of a block, or a moment before it: the systems of a block are interleaved.
 fn end_ms(block: &Slice, n_systems: usize) -> i64 {
     let measured_ms = block.duration_ns / 1_000_000 * n_systems as u64;
     block.start_unix_ms + i64::try_from(measured_ms).unwrap_or(0)

@@ -75,6 +75,8 @@ pub(super) struct Seen {
     /// By how much all CPU per command is higher than on the base, microseconds: what was burnt, and what
     /// the starts of both servers drew.
     pub(super) rise_us: f64,
+    /// rQPS, if that was added in place of what was burnt.
+    pub(super) rqps: f64,
     /// CPU per command on the base over the CPU per operation that rqps measured of the threads
     /// that serve clients. The library sees the run-in of each slice too, in which caches are cold.
     pub(super) of_served_cpu: Option<f64>,
@@ -119,8 +121,14 @@ impl Pair {
         holds(self.cpu_ratio, self.truth.cpu_ratio)
     }
 
-    /// Whether it holds what the libraries saw; absent without an interval or libraries.
-    pub(super) fn seen_holds(&self) -> Option<bool> {
+    /// Whether an interval of rQPS holds that of the rise which the libraries saw; absent without an interval
+    /// or libraries.
+    pub(super) fn seen_rqps_holds(&self) -> Option<bool> {
+        holds(self.rqps, self.seen?.rqps)
+    }
+
+    /// The same of the ratio of server CPU.
+    pub(super) fn seen_cpu_holds(&self) -> Option<bool> {
         holds(self.cpu_ratio, 1.0 + self.seen?.rise_us / self.base_cpu_us)
     }
 }
@@ -174,9 +182,11 @@ impl Slowed {
         // Of the commands that rqps counted, those of the run-in left out.
         let counted = |us: f64| us / of_served_cpu.unwrap_or(1.0);
         let truth = Truth::of(counted(slowed.us()), &operation);
+        let rise_us = counted(slowed.seen_us() - base.seen_us());
         let seen = Seen {
             share: slowed.share(),
-            rise_us: counted(slowed.seen_us() - base.seen_us()),
+            rise_us,
+            rqps: Truth::of(rise_us, &operation).rqps,
             of_served_cpu,
             commands_per_operation: slowed.commands_per_operation(),
         };
