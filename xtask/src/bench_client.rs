@@ -19,7 +19,7 @@ use nix::unistd::Pid;
 use rqps_client::{Address, AnyConnection, Connection as _, Endpoint};
 use rqps_load::{ClientPool, Control, Member, Order, Pace, Stop};
 use rqps_model::{Dbms, Engine};
-use rqps_runner::{PlanFile, Sandbox};
+use rqps_runner::{Plan, PlanFile, Sandbox};
 use rqps_server::Catalogue;
 use rqps_workload::{
     LoadSpec, Program, Size, Suite, SuiteArgs, SysbenchWorker, Worker as _, populate,
@@ -146,13 +146,22 @@ pub(crate) fn sandbox_with(
     task: &str,
     keys: &str,
 ) -> Result<Sandbox> {
+    let plan = plan_of(dbms, version, task, keys)?;
+    Sandbox::start(&plan, &environment(root, task)?, &mut |_| {})
+}
+
+/// A plan of one server of the catalogue, with more keys of the system.
+pub(crate) fn plan_of(dbms: Dbms, version: &str, task: &str, keys: &str) -> Result<Plan> {
     let text = format!("[[system]]\ndbms = \"{dbms}\"\nversion = \"{version}\"\n{keys}");
-    let catalogue = Arc::new(Catalogue::builtin()?);
-    let plan = PlanFile::parse(&text, task)?.resolve(task, &catalogue)?;
-    let context = rqps_runner::Environment {
+    Ok(PlanFile::parse(&text, task)?.resolve(task, &Catalogue::builtin()?)?)
+}
+
+/// What surrounds the task of this name.
+pub(crate) fn environment(root: &Path, task: &str) -> Result<rqps_runner::Environment> {
+    Ok(rqps_runner::Environment {
         results: root.join("target").join(task),
         cache: cache_dir()?,
-        catalogue,
+        catalogue: Arc::new(Catalogue::builtin()?),
         temp: std::env::temp_dir(),
         stopped_by: Arc::default(),
         interrupt: Arc::new(AtomicBool::new(false)),
@@ -167,8 +176,7 @@ pub(crate) fn sandbox_with(
         drawn_seed: 1,
         watchdog: Vec::new(),
         variables: |_| None,
-    };
-    Sandbox::start(&plan, &context, &mut |_| {})
+    })
 }
 
 fn one_server(root: &Path, dbms: Dbms, version: &str, options: Options) -> Result<()> {
@@ -182,7 +190,8 @@ fn one_server(root: &Path, dbms: Dbms, version: &str, options: Options) -> Resul
 }
 
 #[expect(clippy::disallowed_methods, reason = "a task for developers, run by hand")]
-fn cache_dir() -> Result<std::path::PathBuf> {
+/// Where servers and tools are kept.
+pub(crate) fn cache_dir() -> Result<std::path::PathBuf> {
     let home = std::env::var_os("HOME").context("HOME is not set")?;
     let cache = std::env::var_os("XDG_CACHE_HOME")
         .map_or_else(|| Path::new(&home).join(".cache"), Into::into);

@@ -48,17 +48,18 @@ cargo xtask TASK
                   filters and sorts in Chromium, where that and node are installed
                   [--systems N] 5 when absent; [--steps N] 47; [--rounds N] slices of each step on each
                   system, 30; [--seconds N] of each slice, 60; [--keep FILE] keeps the page
-  truth           verdicts where the truth is known: one server five times, 4 starts of 5 s a step; slowed on
-                  purpose by 5%, 10 starts of 6 s a step; by 2% and 10%, 10 starts of 4 s a step; two clients, some
-                  three hours in all; resumes from what is there in its results directory, target/truth when absent.
-                  With any of these, one part of another shape:
+  truth           verdicts where the truth is known: one server five times, 4 starts of 5 s a step; one server beside
+                  four of it that burn 1, 2, 5 and 10% more CPU, 10 starts of 6 s a step; two clients, some two hours for
+                  each server; needs cc; resumes from what is there in its results directory, target/truth when absent
+                  [--servers DBMS@VERSION,...], mariadb@10.11.5,postgres@17.4,mysql@8.0.33 when absent;
+                  [--rqps PATH] a binary in place of one that is built; [--results DIR];
+                  [--report] measures nothing. With any of these, one part of another shape:
                   [--pairs N] step pairs of the same server, 200 when absent; [--seconds N] measured
                   on each system and start, 30 when absent; [--starts N] starts of the servers, 1 when absent;
-                  [--clients N] of each step, 1 when absent;
-                  [--bound P] percent, half the smaller slowdown when absent;
-                  [--slowdowns P,P] percent, or none; [--twins N] systems that are the same as the base, 1 when
-                  absent, may be 0; [--rqps PATH] a binary in place of one that is built; [--results DIR];
-                  [--report] measures nothing
+                  [--clients N] of each step, 1 when absent; [--steps NAME,NAME] of its ten, all when absent;
+                  [--bound P] percent, half the smallest slowdown when absent;
+                  [--slowdowns P,P] percent of a command's CPU, or none, 5,10 when absent; [--twins N] systems that are
+                  the same as the base, 1 when absent, may be 0
   causes          the cause that reports give where it is known: servers slowed by an injected slowdown, a log, a small cache,
                   fsync, TLS, a dropped index, a busy host or client, each against itself; a confusion matrix;
                   resumes from what is there in its results directory, target/causes when absent
@@ -230,15 +231,30 @@ fn truth_of(args: &[String]) -> Result<()> {
     let text = |name, default: &str| value(args, name).unwrap_or(default).to_owned();
     let results = value(args, "--results").map_or(root()?.join("target/truth"), PathBuf::from);
     let is_report = args.iter().any(|a| a == "--report");
-    let shapes =
-        ["--pairs", "--seconds", "--starts", "--clients", "--twins", "--slowdowns", "--bound"];
+    let rqps = value(args, "--rqps").map(PathBuf::from);
+    let servers = text("--servers", "mariadb@10.11.5,postgres@17.4,mysql@8.0.33");
+    let servers: Vec<truth::Server> = servers
+        .split(',')
+        .map(|word| server(word).map(|(dbms, version)| truth::Server { dbms, version }))
+        .collect::<Result<_>>()?;
+    let shapes = [
+        "--pairs",
+        "--seconds",
+        "--starts",
+        "--clients",
+        "--steps",
+        "--twins",
+        "--slowdowns",
+        "--bound",
+    ];
     if !args.iter().any(|arg| shapes.contains(&arg.as_str())) {
-        let rqps = value(args, "--rqps").map(PathBuf::from);
-        let parts = truth::Options::parts(rqps.as_ref(), &results);
+        let parts = truth::Options::parts(&servers, rqps.as_ref(), &results);
         return truth::all(&root()?, &parts, is_report);
     }
-    let injected_slowdowns = text("--slowdowns", "5,10");
+    let slowdowns = text("--slowdowns", "5,10");
     let options = truth::Options {
+        servers,
+        steps: list(args, "--steps"),
         pairs: usize::try_from(number(args, "--pairs", 200)?)?,
         seconds: number(args, "--seconds", 30)?,
         starts: number(args, "--starts", 1)?,
@@ -246,12 +262,12 @@ fn truth_of(args: &[String]) -> Result<()> {
             .map(|text| text.parse().with_context(|| format!("--clients {text}")))
             .transpose()?,
         twins: if value(args, "--twins") == Some("0") { 0 } else { number(args, "--twins", 1)? },
-        rqps: value(args, "--rqps").map(PathBuf::from),
+        rqps,
         results,
-        injected_slowdowns: injected_slowdowns
+        slowdowns: slowdowns
             .split(',')
             .filter(|word| *word != "none")
-            .map(|word| word.parse().with_context(|| format!("--slowdowns {injected_slowdowns}")))
+            .map(|word| word.parse().with_context(|| format!("--slowdowns {slowdowns}")))
             .collect::<Result<_>>()?,
         bound: value(args, "--bound")
             .map(|text| text.parse().with_context(|| format!("--bound {text}")))

@@ -85,7 +85,7 @@ pub use installed::{Installed, Search};
 pub use instance::{Instance, Setup};
 pub use lock::Lease;
 pub use malloc::Allocator;
-pub use patchelf::has_patchelf;
+pub use patchelf::{ensure as ensure_patchelf, has_patchelf};
 pub use patience::Patience;
 pub use places::{Places, Wishes};
 pub use profile::{Config, Sizing};

