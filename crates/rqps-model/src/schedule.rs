@@ -101,6 +101,15 @@ impl Schedule {
         }
     }
 
+    /// The length of a slice of systems that are interleaved.
+    #[must_use]
+    pub fn slice(self) -> Option<Duration> {
+        match self {
+            Self::Interleaved { slice_ms, .. } => Some(Duration::from_millis(slice_ms.into())),
+            Self::Sequential { .. } => None,
+        }
+    }
+
     /// The half-width of the rQPS at which a step ends before its time, as a share: 0.01 for 1%.
     #[must_use]
     pub fn half_width(self) -> Option<f64> {

@@ -9,6 +9,7 @@ mod plans;
 pub(crate) mod profiles;
 pub(crate) mod sequential;
 pub(crate) mod settle;
+mod spare;
 pub(crate) mod step;
 pub(crate) mod warm;
 pub(crate) mod warnings;

@@ -38,18 +38,23 @@ impl Cut {
             (Job::Insert { step, args }, _) => {
                 Self::Counted(CountedCut::of(step, args, schedule, planned.n_shares))
             }
-            (Job::File { .. }, Schedule::Interleaved { slice_ms, .. })
+            (Job::File { .. }, Schedule::Interleaved { .. })
                 if planned.info.kind != StepKind::WarmUp =>
             {
-                let slice = Duration::from_millis(slice_ms.into());
-                let may_end = schedule.half_width().is_some();
-                Self::Timed(TimedCut::of(planned.time(schedule), slice, may_end, planned.n_shares))
+                Self::timed(planned, schedule, planned.time(schedule))
             }
             (Job::File { step, args, .. }, _) => {
                 let n_slices = planned.n_slices(schedule.slices());
                 Self::Counted(CountedCut::alone(n_slices, step.slice_time(args)))
             }
         }
+    }
+
+    /// A step of an interleaved schedule that is measured for `total` on each system.
+    pub(crate) fn timed(planned: &PlannedStep, schedule: Schedule, total: Duration) -> Self {
+        let slice = schedule.slice().unwrap_or(total);
+        let may_end = schedule.half_width().is_some();
+        Self::Timed(TimedCut::of(total, slice, may_end, planned.n_shares))
     }
 
     /// Whether a step is over after so much of it.

@@ -6,9 +6,12 @@ use rqps_model::{Estimate, Schedule, Slice, StepKind, StepOutcome, SystemIdx, Sy
 use rqps_stats::precision::{MIN_BLOCKS, is_reached};
 
 use crate::Plan;
-use crate::engine::cut::Cut;
+use crate::engine::cut::{Cut, TimedCut};
 use crate::plan::schedule::SLICE_MS;
 use crate::plan::steps::PlannedStep;
+
+/// Fewest blocks of one of several starts before which no width counts.
+const BLOCKS_OF_START: u32 = 6;
 
 /// Blocks of a step that has no ratio: an interval of each rate is all that can come of it.
 const BLOCKS_ALONE: u32 = 8;
@@ -23,7 +26,9 @@ pub(crate) fn check(plan: &Plan, steps: &[PlannedStep]) -> Result<()> {
     else {
         return Ok(());
     };
-    let least = if plan.systems.len() > 1 { MIN_BLOCKS } else { BLOCKS_ALONE };
+    let least = |planned: &PlannedStep| {
+        if plan.systems.len() > 1 { least_blocks(planned.n_shares) } else { BLOCKS_ALONE }
+    };
     let is_compared =
         |planned: &&PlannedStep| !matches!(planned.info.kind, StepKind::Load | StepKind::WarmUp);
     // Steps of the Insert Benchmark do not end by it.
@@ -31,7 +36,9 @@ pub(crate) fn check(plan: &Plan, steps: &[PlannedStep]) -> Result<()> {
         let cut = Cut::of_step(planned, plan.schedule);
         if let Cut::Timed(cut) = cut { Some((planned, cut)) } else { None }
     });
-    let Some((planned, cut)) = cuts.find(|(_, cut)| cut.n_blocks < least) else { return Ok(()) };
+    let is_short = |(planned, cut): &(&PlannedStep, TimedCut)| cut.n_blocks < least(planned);
+    let Some((planned, cut)) = cuts.find(is_short) else { return Ok(()) };
+    let least = least(planned);
     let most_ms = cut.total.as_millis() / u128::from(least);
     let shorter = format!("slice = \"{most_ms}ms\" or less, or ");
     let can_be_shorter = most_ms >= u128::from(*SLICE_MS.start());
@@ -51,12 +58,25 @@ pub(crate) fn check(plan: &Plan, steps: &[PlannedStep]) -> Result<()> {
     );
 }
 
+/// Blocks of one start before which no width counts, of a step that is measured on `n_starts`.
+fn least_blocks(n_starts: u32) -> u32 {
+    MIN_BLOCKS.div_ceil(n_starts).max(BLOCKS_OF_START)
+}
+
+/// The half-width that the blocks of one of `n_starts` are to have, where those of all together are to have
+/// `half_width`.
+fn width_of_start(half_width: f64, n_starts: u32) -> f64 {
+    half_width * f64::from(n_starts).sqrt()
+}
+
 /// The rates of a step's blocks on all its systems, in order of time.
 pub(crate) struct Figures {
     /// The system that the others are compared with.
     base: usize,
     /// Per system of the step, its place in the run and its rates.
     systems: Vec<(usize, Vec<f64>)>,
+    /// Starts of the servers that the step is measured on, of which this is one.
+    n_starts: u32,
 }
 
 impl Figures {
@@ -78,7 +98,13 @@ impl Figures {
         };
         let figures = |system: &SystemStep| system.slices.iter().map(Slice::figure).collect();
         let all = systems.iter().enumerate().filter(is_of_it);
-        Self { base, systems: all.map(|(idx, system)| (idx, figures(system))).collect() }
+        let systems = all.map(|(idx, system)| (idx, figures(system))).collect();
+        Self { base, systems, n_starts: 1 }
+    }
+
+    /// The same of a step that is measured on so many starts of the servers, of which this is one.
+    pub(crate) fn of_one_of(self, n_starts: u32) -> Self {
+        Self { n_starts, ..self }
     }
 
     /// Adds a block: a slice for each system.
@@ -102,7 +128,9 @@ impl Figures {
         let others = self.systems.iter().filter(|(idx, _)| *idx != self.base);
         let ratios: Option<Vec<Estimate>> =
             others.map(|(_, figures)| rqps_stats::paired_ratio(base, figures)).collect();
-        ratios.is_some_and(|ratios| is_reached(&ratios, half_width, MIN_BLOCKS))
+        let (width, least) =
+            (width_of_start(half_width, self.n_starts), least_blocks(self.n_starts));
+        ratios.is_some_and(|ratios| is_reached(&ratios, width, least))
     }
 }
 
@@ -114,7 +142,11 @@ mod tests {
         let noisy =
             |i: usize| 100.0 * (1.0 + spread * if i.is_multiple_of(2) { 1.0 } else { -1.0 });
         let steady = vec![100.0; n];
-        Figures { base: 1, systems: vec![(0, (0..n).map(noisy).collect()), (1, steady)] }
+        Figures {
+            base: 1,
+            systems: vec![(0, (0..n).map(noisy).collect()), (1, steady)],
+            n_starts: 1,
+        }
     }
 
     #[test]
@@ -122,6 +154,10 @@ mod tests {
         assert!(figures(20, 0.005).are_enough(0.01));
         assert!(!figures(20, 0.1).are_enough(0.01));
         assert!(!figures(11, 0.005).are_enough(0.01));
+        // Of several starts each needs less: all together are as precise.
+        let of_four = |n, spread| figures(n, spread).of_one_of(4);
+        assert!(of_four(6, 0.005).are_enough(0.01) && !of_four(5, 0.005).are_enough(0.01));
+        assert!(!figures(12, 0.02).are_enough(0.01) && of_four(12, 0.02).are_enough(0.01));
     }
 
     #[test]
@@ -168,10 +204,10 @@ mod tests {
             checked(2, schedule).unwrap();
         }
         // The time is divided among starts, each of which comes to the precision by itself.
-        expect_test::expect![[r#"precision = "5%": update-index makes 10 blocks at most: it is measured for 10 s on each of 4 starts in slices of 1000 ms. Precision needs 12 blocks on each of 4 starts. Write slice = "833ms" or less, or a budget of 48 s or more, or leave precision out"#]]
-            .assert_eq(&refused("starts = 4\nslice = '1s'\nbudget = '40s'\nprecision = '5%'"));
+        expect_test::expect![[r#"precision = "5%": update-index makes 5 blocks at most: it is measured for 5 s on each of 4 starts in slices of 1000 ms. Precision needs 6 blocks on each of 4 starts. Write slice = "833ms" or less, or a budget of 24 s or more, or leave precision out"#]]
+            .assert_eq(&refused("starts = 4\nslice = '1s'\nbudget = '20s'\nprecision = '5%'"));
         checked(2, "starts = 4\nbudget = '60s'\nprecision = '1%'").unwrap();
-        checked(2, "starts = 4\nslice = '1s'\nbudget = '48s'\nprecision = '5%'").unwrap();
+        checked(2, "starts = 4\nslice = '1s'\nbudget = '24s'\nprecision = '5%'").unwrap();
         // A single system has no ratio, and ends with eight blocks.
         let alone = |budget: &str| {
             let rest = "mode = 'interleaved'\nslice = '1s'\nprecision = '5%'";

@@ -10,6 +10,12 @@ use super::{Plan, Refusal, launches, schedule};
 /// Stopping a server, starting it on its data and filling its caches.
 const RESTART: Duration = Duration::from_secs(2);
 
+/// Half-width at which a step has been measured for long enough, where the plan says nothing, basis points.
+const PRECISION_BP: u32 = 100;
+
+/// Blocks that a start must have room for before a step may end early.
+const LEAST_BLOCKS: u32 = 20;
+
 /// What changes of slices, checks and questions take beside the measured time, as times of it.
 const BESIDE: f64 = 0.2;
 
@@ -55,8 +61,11 @@ pub(super) fn divide(plan: &Plan, time: &str) -> Result<Schedule, Refusal> {
         return Err((what, remedy));
     }
     let ms = Duration::from_secs_f64(left / n).as_millis();
-    let budget_ms = Some(u32::try_from(ms).unwrap_or(u32::MAX));
-    Ok(Schedule::Interleaved { slice_ms, slices, budget_ms, half_width_bp })
+    let budget_ms = u32::try_from(ms).unwrap_or(u32::MAX);
+    // Without a precision what calm steps do not need would be measured all the same.
+    let has_blocks = slice_ms.saturating_mul(plan.starts).saturating_mul(LEAST_BLOCKS) <= budget_ms;
+    let half_width_bp = half_width_bp.or(has_blocks.then_some(PRECISION_BP));
+    Ok(Schedule::Interleaved { slice_ms, slices, budget_ms: Some(budget_ms), half_width_bp })
 }
 
 #[cfg(test)]
@@ -87,6 +96,12 @@ mod tests {
         // 20 minutes are 1200 s: for two steps on two systems a little less than 1200 / 4 / 1.2.
         assert!((200.0..250.0).contains(&two.as_secs_f64()), "{two:?}");
         assert!(four < two / 2 * 3 / 2, "{four:?}");
+        assert_eq!(
+            plan("time = '20m'", "'point-query'").unwrap().schedule.half_width(),
+            Some(0.01)
+        );
+        let coarse = plan("time = '20m'\nprecision = '3%'", "'point-query'").unwrap();
+        assert_eq!(coarse.schedule.half_width(), Some(0.03));
         assert!(budget("40m", "'point-query', 'update-index'") > two * 2);
     }
 

@@ -12,7 +12,6 @@ use self::attempt::{Attempt, brakes_of_others, has_ended_partner, together};
 use crate::audit::Audit;
 use crate::engine::blocks::{Blocks, Lane};
 use crate::engine::clients::StepClients;
-use crate::engine::cut::Cut;
 use crate::engine::precision::Figures;
 use crate::engine::waiting::{RAN_ON, Waiting};
 use crate::failure::Broken;
@@ -23,6 +22,7 @@ use crate::schedule::insert::{self, Recording, insert_step};
 use crate::schedule::outcome::{self, end_step, end_step_on_all, in_step, was_measured};
 use crate::schedule::plans::keep_plans;
 use crate::schedule::profiles::{GONE, Profiler, may_have_lost_servers};
+use crate::schedule::spare;
 use crate::schedule::warnings::warnings_of_step;
 
 use crate::schedule::step::one_step;
@@ -218,12 +218,12 @@ fn measure_blocks(
     attempt: &mut Attempt,
 ) -> Result<(), Broken> {
     let (planned, schedule) = (run.step(step), run.plan.schedule);
-    let cut = Cut::of_step(planned, schedule);
+    let cut = spare::cut(run, journal, step);
     let systems: Vec<SystemIdx> = attempt.left.iter().map(|&m| members[m].idx()).collect();
     // An interrupted step resumes after the blocks that there are.
     let done = journal.done_of(step, &systems);
     let cells = &journal.run().steps[step.0].systems;
-    let figures = Figures::of_step(run.plan.base, cells, &systems);
+    let figures = Figures::of_step(run.plan.base, cells, &systems).of_one_of(planned.n_shares);
     let half_width = schedule.half_width();
     let is_enough = half_width.is_some_and(|half_width| figures.are_enough(half_width));
     if done.n_blocks > 0 && (is_enough || cut.is_over(done)) {

@@ -13,9 +13,9 @@ const N_BLOCKS: (u32, u32) = (8, 40);
 /// Fewest blocks of each start, where there are several: their spread is pooled.
 const N_BLOCKS_OF_START: u32 = 4;
 
-/// Fewest blocks of a step that can end before its time, on each start: the rule asks for 12 before it
-/// believes a width, and blocks may not grow with the time that is allowed.
-const N_BLOCKS_TO_END: u32 = 20;
+/// Fewest blocks of a step that can end before its time, on all starts together and on each: the rule asks for 12
+/// and 6 before it believes a width, and blocks may not grow with the time that is allowed.
+const N_BLOCKS_TO_END: (u32, u32) = (20, 10);
 
 /// Blocks of a step whose events take so long that its time would give fewer: what an interval that says
 /// something takes.
@@ -48,7 +48,8 @@ impl TimedCut {
         let slice = slice.min(total);
         let of_start = |n: u32| n.div_ceil(n_starts).max(N_BLOCKS_OF_START);
         let (fewest, most) = (of_start(N_BLOCKS.0), of_start(N_BLOCKS.1));
-        let (least, most) = if may_end { (N_BLOCKS_TO_END, u32::MAX) } else { (fewest, most) };
+        let to_end = N_BLOCKS_TO_END.0.div_ceil(n_starts).max(N_BLOCKS_TO_END.1);
+        let (least, most) = if may_end { (to_end, u32::MAX) } else { (fewest, most) };
         let by_time = u32::try_from(total.as_millis() / BLOCK.as_millis()).unwrap_or(u32::MAX);
         let n_slices = whole_slices(total, slice);
         let n_blocks = by_time.clamp(least, most).min(n_slices).max(1);
