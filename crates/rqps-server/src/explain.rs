@@ -17,7 +17,7 @@ use rqps_model::{Dbms, PlanShape, QueryPlan, Version};
 
 use crate::dbms::driver;
 use crate::dbms::driver::ExplainDriver;
-pub use prepared::{Executions, PreparedStatement, prepared_statements};
+pub use prepared::{Executions, PreparedStatement};
 pub(crate) use question::{NAME, Reason, Told, with_values};
 pub use question::{Question, numbered};
 
@@ -64,6 +64,20 @@ pub fn explain(
         Ok(Err(reason)) => without(&reason),
         Err(error) => without(&error.to_string()),
     }
+}
+
+/// The statements that a session has prepared; none of a server that does not list them.
+///
+/// # Errors
+/// What the server refuses, and a lost connection.
+pub fn prepared_statements(
+    dbms: Dbms,
+    version: Option<&Version>,
+    connection: &mut dyn Connection,
+) -> Result<Vec<PreparedStatement>, Error> {
+    let Ok(explain) = &driver(dbms).explain else { return Ok(Vec::new()) };
+    let Some(ask) = explain.prepared_statements else { return Ok(Vec::new()) };
+    ask(version, connection)
 }
 
 /// A refusal by the server is a reason, a lost connection an error.
