@@ -140,7 +140,8 @@ mod tests {
         assert_eq!(found.counts, Some(counts));
         assert_eq!(counts.kind(), Some(PlanKind::Generic));
         // A server that lists statements and does not count them.
-        let found = executed(sql, &[session(2, "s1", None)]);
+        let uncounted = [session(2, "s1", None)];
+        let found = executed(sql, &uncounted);
         assert_eq!((found.client_idx, found.name, found.counts), (2, Some("s1"), None));
         let found = executed("SELECT 1", &sessions);
         assert_eq!((found.client_idx, found.name, found.counts), (0, None, None));
