@@ -34,7 +34,7 @@ pub fn starts(starts: &[u32]) -> String {
     format!("{word} {}", list(&numbers))
 }
 
-/// What starts of a server ran in place of the plan that most of them ran, a line for each system and statement; and
+/// What starts of a server ran in place of the plan of most starts, a line for each system and statement. Then
 /// the ratios per plan, a line for each candidate.
 #[must_use]
 pub fn of_starts(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<String> {
