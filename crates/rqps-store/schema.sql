@@ -99,6 +99,7 @@ CREATE TABLE query_plan (
   shape TEXT,
   reason TEXT NOT NULL,
   server_text TEXT NOT NULL,
+  counts TEXT,
   PRIMARY KEY (run_id, step_idx, system_idx, statement_idx),
   FOREIGN KEY (run_id, step_idx, system_idx) REFERENCES step_system ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;

@@ -71,8 +71,8 @@ impl UnderWay<'_> {
         Course { ratios: lengths.filter_map(ratio).collect(), n_blocks }
     }
 
-    /// What keeps the ratio from a verdict by what is measured so far. Checks of a step's work are made when
-    /// it is over.
+    /// What keeps the ratio from a verdict by what is measured so far. Checks of a step's work are made, and
+    /// plans are asked, when it is over.
     #[must_use]
     pub fn bar(&self) -> Option<Bar> {
         Bar::between(self.standing(self.candidate), self.standing(self.base))
@@ -91,6 +91,7 @@ impl UnderWay<'_> {
         });
         Standing {
             check_failed: false,
+            plans_vary: false,
             sla_failed: target.is_some_and(|target| target > 0.0 && !sla::is_held(average, target)),
             rate_held: inserts.is_empty() && holds_rate(n_due, n_missed),
         }

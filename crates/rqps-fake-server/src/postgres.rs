@@ -127,6 +127,7 @@ fn extended<S: Stream>(
             let both = reader.string().zip(reader.string());
             let Some((name, sql)) = both else { return no_sense() };
             let statement = server.prepare(&sql).inspect_err(|f| server.log.error(&f.text))?;
+            session.prepared.insert(name.clone(), sql.clone());
             place.prepared.insert(name, Prepared { sql, statement });
             link.bare(b'1');
         }
@@ -161,7 +162,9 @@ fn extended<S: Stream>(
         }
         b'C' => {
             reader.byte();
-            place.prepared.remove(&reader.string().unwrap_or_default());
+            let name = reader.string().unwrap_or_default();
+            session.prepared.remove(&name);
+            place.prepared.remove(&name);
             link.bare(b'3');
         }
         other => return Err(Failure::unknown(&format!("message {:?}", char::from(other))).into()),

@@ -7,10 +7,18 @@ use rqps_analysis::{Analysis, StepAnalysis};
 use rqps_report::plans;
 use rqps_text::words::{list_in_short, one_line};
 
-/// The steps whose plans differ from the base's.
+/// The steps whose plans differ from start to start, and from the base's.
 pub(super) fn summary(analysis: &Analysis<'_>) -> Markup {
     let lines = plans::summary(analysis);
+    let of_starts = plans::summary_of_starts(analysis);
     html! {
+        @if !of_starts.is_empty() {
+            section #start-plans aria-labelledby="start-plans-title" {
+                h2 #start-plans-title { "Query plans that differ from start to start" }
+                p.hint { "Such a step has no verdict: its ratio is of a mixture. The ratio per plan stands beside it." }
+                ul.sentences { @for line in &of_starts { li { (outside(line)) } } }
+            }
+        }
         @if !lines.is_empty() {
             section #plans aria-labelledby="plans-title" {
                 h2 #plans-title { "Query plans that differ from the base's" }
@@ -54,6 +62,11 @@ pub(super) fn render(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup
                         } }
                     } }
                 }
+            }
+            @let of_starts = plans::of_starts(analysis, step);
+            @if !of_starts.is_empty() {
+                p { "From start to start:" }
+                ul.sentences { @for line in &of_starts { li { (outside(line)) } } }
             }
         }
     }

@@ -135,6 +135,7 @@ fn bar(counts: Counts) -> Markup {
         (counts.unclear, "unclear", "?"),
         (counts.sla_failed, "SLA failed", "–"),
         (counts.check_failed, "check failed", "–"),
+        (counts.plans_vary, "plans vary", "–"),
         (counts.rate_held, "rate held", "–"),
         (counts.imported, "imported", "–"),
         (counts.failed, "failed", "✕"),

@@ -13,7 +13,7 @@ use rqps_client::{Breaker, Connection};
 use rqps_workload::{EventError, Worker};
 
 pub use client::Member;
-use client::{Answer, Said, Shared, Task, place_self, serve};
+use client::{Answer, Question, Said, Shared, Task, place_self, serve};
 
 use crate::event_loop::{Published, Share};
 use crate::{Order, Stop, Tally};
@@ -170,6 +170,27 @@ impl ClientPool {
                 .map_err(|source| ClientPoolError::Thread { client_idx, source })?;
         }
         Ok(pool)
+    }
+
+    /// Puts a question to the server on a client's connection, between slices. The client's thread asks, and this
+    /// waits for the answer.
+    ///
+    /// # Errors
+    /// When there is no such client, or its thread has ended.
+    pub fn ask<T: Send + 'static>(
+        &self,
+        client_idx: usize,
+        question: impl FnOnce(&mut dyn Connection) -> T + Send + 'static,
+    ) -> Result<T, ClientPoolError> {
+        let vanished = || ClientPoolError::Vanished { client_idx };
+        let (answer, answers) = channel();
+        let ask: Question = Box::new(move |connection| {
+            // Nobody waits any more where the send fails.
+            let _ = answer.send(question(connection));
+        });
+        let thread = self.tasks.get(client_idx).ok_or_else(vanished)?;
+        thread.send(Task::Ask(ask)).map_err(|_| vanished())?;
+        answers.recv().map_err(|_| vanished())
     }
 
     /// The kernel's ids of the client threads.

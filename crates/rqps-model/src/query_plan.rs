@@ -5,12 +5,14 @@
 //! [`difference::plan_difference`]'s to say.
 
 pub mod difference;
+pub mod kind;
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
 use crate::Dbms;
+pub use kind::{PlanCounts, PlanKind};
 
 /// What a server said of one statement of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +29,9 @@ pub struct QueryPlan {
     pub reason: String,
     /// The server's own words.
     pub text: String,
+    /// How often the step's sessions ran generic and custom plans; absent where the server does not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counts: Option<PlanCounts>,
 }
 
 /// How a server was asked for a plan, which is how the benchmark sends the statement.
@@ -56,10 +61,10 @@ pub struct PlanShape {
     /// Whether it changes rows: how the old row is found is then all that is told of reading.
     #[serde(default)]
     pub is_write: bool,
-    /// Whether the plan is made once for all values (PostgreSQL's generic plan) or for each
-    /// execution; absent where the server does not tell, and for statements without parameters.
+    /// When the statement is planned (PostgreSQL); absent where the server does not tell, for statements without
+    /// parameters, and where no session has executed it more than five times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub is_generic: Option<bool>,
+    pub kind: Option<PlanKind>,
 }
 
 /// How a table is read.
@@ -208,11 +213,7 @@ impl PlanShape {
         }
         parts.extend(self.joins.iter().map(|join| join.words().to_owned()));
         parts.extend(self.extras.iter().map(|extra| extra.words().to_owned()));
-        match self.is_generic {
-            Some(true) => parts.push("planned once".to_owned()),
-            Some(false) => parts.push("planned for each execution".to_owned()),
-            None => {}
-        }
+        parts.extend(self.kind.map(|kind| kind.words().to_owned()));
         parts.join("; ")
     }
 }
@@ -228,6 +229,7 @@ impl QueryPlan {
             shape: None,
             reason: reason.into(),
             text: String::new(),
+            counts: None,
         }
     }
 
@@ -261,11 +263,11 @@ mod tests {
         assert_eq!(shape.words(), "range on k_1, covering; sort; temporary table");
         shape.accesses.push(access("t2", Path::WholeTable, None));
         shape.joins.insert(Join::Hash);
-        shape.is_generic = Some(false);
+        shape.kind = Some(PlanKind::Custom);
         assert_eq!(
             shape.words(),
             "sbtest1: range on k_1, covering; t2: full scan; hash join; sort; temporary table; \
-             planned for each execution"
+             custom plan"
         );
         assert_eq!(PlanShape::default().words(), "no table");
         let none = QueryPlan::without(Dbms::Mysql, "INSERT".to_owned(), "it reads nothing");

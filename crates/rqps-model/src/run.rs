@@ -146,8 +146,21 @@ pub struct SystemStep {
     /// What was checked of the step's work.
     #[serde(default)]
     pub checks: Vec<Check>,
-    /// How the server goes about each of the step's statements, asked before it was measured.
+    /// How the server goes about each of the step's statements, asked in its sessions when it had been measured. Of
+    /// several starts the plan that most of them have.
     #[serde(default)]
+    pub plans: Vec<QueryPlan>,
+    /// The same of each start of the servers, where steps of several starts are joined.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plans_of_starts: Vec<StartPlans>,
+}
+
+/// The plans of a step's statements on one start of the server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StartPlans {
+    /// The start, from 0.
+    pub start: u32,
+    /// In the order of the statements.
     pub plans: Vec<QueryPlan>,
 }
 
@@ -162,6 +175,7 @@ impl SystemStep {
             debt: BTreeMap::new(),
             checks: Vec::new(),
             plans: Vec::new(),
+            plans_of_starts: Vec::new(),
         }
     }
 }

@@ -2,10 +2,12 @@
 //! is compared over all of them as one.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use crate::run::{Check, SystemStep};
-use crate::{Run, RunStep, Sizes, Slice, StepKind, StepOutcome};
+use crate::query_plan::difference::aspects;
+use crate::run::{Check, StartPlans, SystemStep};
+use crate::{QueryPlan, Run, RunStep, Sizes, Slice, StepKind, StepOutcome};
 
 /// The steps with those of all starts joined: one for each name and number of clients, in the order of
 /// the first start, its slices with their [`Slice::start`].
@@ -82,8 +84,7 @@ fn join_system(starts: &[(u32, &SystemStep)]) -> SystemStep {
         system.slices.iter().map(|slice| Slice { start: *start, ..slice.clone() }).collect()
     };
     let sizes = starts.iter().rev().map(|(_, s)| s.sizes).find(|s| *s != Sizes::default());
-    // Plans of the last start: those of the starts are alike, or a step's own difference tells.
-    let plans = starts.iter().rev().map(|(_, s)| &s.plans).find(|plans| !plans.is_empty());
+    let plans_of_starts = plans_of_starts(starts);
     let debt = starts.iter().rev().map(|(_, s)| &s.debt).find(|debt| !debt.is_empty());
     SystemStep {
         outcome: outcome(starts),
@@ -91,8 +92,52 @@ fn join_system(starts: &[(u32, &SystemStep)]) -> SystemStep {
         sizes: sizes.unwrap_or_default(),
         debt: debt.cloned().unwrap_or_default(),
         checks: checks(starts),
-        plans: plans.cloned().unwrap_or_default(),
+        plans: usual_plans(&plans_of_starts),
+        plans_of_starts,
     }
+}
+
+fn plans_of_starts(starts: &[(u32, &SystemStep)]) -> Vec<StartPlans> {
+    let of_start = |(start, system): &(u32, &SystemStep)| {
+        let plans = system.plans.clone();
+        (!plans.is_empty()).then_some(StartPlans { start: *start, plans })
+    };
+    starts.iter().filter_map(of_start).collect()
+}
+
+/// Of each statement the plan that most starts have, the earliest of several.
+fn usual_plans(starts: &[StartPlans]) -> Vec<QueryPlan> {
+    let n = starts.iter().map(|start| start.plans.len()).max().unwrap_or(0);
+    let usual = |at| {
+        let most = plan_groups(starts, at).into_iter().next().map(|group| group.plan);
+        most.or_else(|| starts.iter().find_map(|start| start.plans.get(at)))
+    };
+    (0..n).filter_map(usual).cloned().collect()
+}
+
+/// A plan of a statement, and the starts that have it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanGroup<'p> {
+    /// As the first of the starts has it.
+    pub plan: &'p QueryPlan,
+    /// The starts, from 0.
+    pub starts: Vec<u32>,
+}
+
+/// The plans of a statement over the starts of a server, the most frequent first, then the earliest. Starts of which
+/// the plan is not known are in none.
+#[must_use]
+pub fn plan_groups(starts: &[StartPlans], statement_idx: usize) -> Vec<PlanGroup<'_>> {
+    let mut groups: Vec<PlanGroup<'_>> = Vec::new();
+    let plans = starts.iter().filter_map(|s| Some((s.start, s.plans.get(statement_idx)?)));
+    for (start, plan) in plans.filter(|(_, plan)| plan.shape.is_some()) {
+        match groups.iter_mut().find(|group| aspects(group.plan, plan).is_empty()) {
+            Some(group) => group.starts.push(start),
+            None => groups.push(PlanGroup { plan, starts: vec![start] }),
+        }
+    }
+    groups.sort_by_key(|group| Reverse(group.starts.len()));
+    groups
 }
 
 fn outcome(starts: &[(u32, &SystemStep)]) -> StepOutcome {
@@ -123,7 +168,8 @@ fn checks(starts: &[(u32, &SystemStep)]) -> Vec<Check> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Figure, Group, Placement, StepInfo, StepKind, Usage, Windows};
+    use crate::query_plan::{Access, Path, PlanKind};
+    use crate::{Dbms, Figure, Group, Placement, PlanShape, StepInfo, StepKind, Usage, Windows};
 
     fn slice(idx: u32) -> Slice {
         Slice {
@@ -203,6 +249,47 @@ mod tests {
         // Joined once, nothing is left to join.
         let again: Vec<RunStep> = found.iter().map(|s| s.clone().into_owned()).collect();
         assert_eq!(joined(&again), found);
+    }
+
+    fn plan(path: Path, kind: Option<PlanKind>) -> QueryPlan {
+        let (table, index) = ("sbtest1".to_owned(), None);
+        let accesses = vec![Access { table, path, index, is_covering: false }];
+        let shape = Some(PlanShape { accesses, kind, ..PlanShape::default() });
+        let plan = QueryPlan::without(Dbms::Postgres, "SELECT 1".to_owned(), "");
+        QueryPlan { shape, ..plan }
+    }
+
+    #[test]
+    fn the_plan_of_most_starts_is_the_step_s() {
+        let (lookup, scan) = (plan(Path::Lookup, None), plan(Path::WholeTable, None));
+        let unknown = QueryPlan::without(Dbms::Postgres, "SELECT 1".to_owned(), "busy");
+        let of_starts = [&unknown, &scan, &lookup, &lookup, &lookup].into_iter().zip(0..);
+        let steps: Vec<RunStep> = of_starts
+            .map(|(plan, start)| {
+                let mut step = step("a", start);
+                step.systems[0].plans = vec![plan.clone()];
+                step
+            })
+            .collect();
+        let found = joined(&steps);
+        let system = &found[0].systems[0];
+        assert_eq!(system.plans, [lookup]);
+        let starts: Vec<Vec<u32>> =
+            plan_groups(&system.plans_of_starts, 0).into_iter().map(|g| g.starts).collect();
+        assert_eq!(starts, [vec![2, 3, 4], vec![1]]);
+    }
+
+    #[test]
+    fn plans_of_another_kind_are_another_group() {
+        let kinds = [Some(PlanKind::Custom), Some(PlanKind::Generic), None];
+        let starts: Vec<StartPlans> = kinds
+            .into_iter()
+            .zip(0..)
+            .map(|(kind, start)| StartPlans { start, plans: vec![plan(Path::Lookup, kind)] })
+            .collect();
+        let groups = plan_groups(&starts, 0);
+        let starts: Vec<&[u32]> = groups.iter().map(|group| group.starts.as_slice()).collect();
+        assert_eq!(starts, [&[0, 2][..], &[1]]);
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub fn bar(bar: Bar) -> &'static str {
     match bar {
         Bar::Sla => "SLA failed",
         Bar::Check => "check failed",
+        Bar::Plans => "plans vary",
         Bar::Rate => "rate held",
     }
 }

@@ -22,6 +22,9 @@ pub fn sentence(analysis: &Analysis<'_>, headline: &Headline) -> String {
         (0, ..) if counts.rate_held > 0 => {
             format!("{name} held the set rate as {base} did: compare their response times and CPU.")
         }
+        (0, ..) if counts.plans_vary > 0 => format!(
+            "{name} against {base}: no verdict, as starts of a server ran different query plans."
+        ),
         (0, ..) if counts.imported > 0 => {
             format!("{name} against {base}: imported figures, without a verdict.")
         }
@@ -110,6 +113,7 @@ fn others(counts: Counts) -> Option<String> {
         (counts.unclear, "unclear"),
         (counts.sla_failed, "without a verdict as the SLA failed"),
         (counts.check_failed, "without a verdict as a check failed"),
+        (counts.plans_vary, "without a verdict as starts ran different plans"),
         (counts.rate_held, "without a verdict as the rate was set and held"),
         (counts.imported, "imported"),
         (counts.failed, "failed"),

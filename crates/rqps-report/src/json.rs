@@ -85,6 +85,7 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
                 n_sla_failed: h.counts.sla_failed,
                 n_check_failed: h.counts.check_failed,
                 n_rate_held: h.counts.rate_held,
+                n_plans_vary: h.counts.plans_vary,
                 n_imported: h.counts.imported,
                 n_failed: h.counts.failed,
                 n_not_measured: h.counts.missing,
@@ -309,6 +310,8 @@ fn result<'a>(
             .get(idx)
             .and_then(Option::as_ref)
             .map(plans::difference),
+        plan_variations: plans::variations(step.plans.variations_of(idx)),
+        plan_ratios: plans::ratios(cell),
         slices: slices
             .iter()
             .map(|s| SliceJson {

@@ -32,7 +32,7 @@ pub fn sentence(analysis: &Analysis<'_>) -> String {
         (n(&|c| without_verdict(c) == Some(Without::Import)), "imported, without a verdict"),
         (
             n(&|c| without_verdict(c) == Some(Without::Bar)),
-            "without a verdict as the SLA or a check failed",
+            "without a verdict as the SLA or a check failed, or starts ran different plans",
         ),
         (n(&|c| without_verdict(c) == Some(Without::Figure)), "could not be compared"),
     ]

@@ -28,6 +28,8 @@ pub fn render(analysis: &Analysis<'_>) -> String {
     head(&mut out, analysis);
     systems(&mut out, analysis);
     list(&mut out, "Query plans that differ from the base's", &plans::summary(analysis));
+    let of_starts = plans::summary_of_starts(analysis);
+    list(&mut out, "Query plans that differ from start to start", &of_starts);
     insert::summary(&mut out, analysis);
     summary(&mut out, analysis);
     why(&mut out, analysis);

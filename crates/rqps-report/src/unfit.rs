@@ -7,11 +7,15 @@ use rqps_text::words::{list_in_short, one_line};
 /// What a rate that was set leaves to compare.
 pub(crate) const SET_RATE: &str = "a rate was set, and QPS are that rate; compare response times and CPU per operation in the report";
 
+/// What plans that differ from start to start leave of a figure.
+pub(crate) const PLANS_VARY: &str = "starts of a server ran different query plans, and the figure is of a mixture; the report has the ratio per plan";
+
 /// Why a figure cannot be compared, whatever it would be compared with.
 pub(crate) fn words(unfit: &Unfit) -> String {
     match unfit {
         Unfit::Checks(checks) => checks_failed(checks),
         Unfit::SetRate => SET_RATE.to_owned(),
+        Unfit::PlansVary => PLANS_VARY.to_owned(),
     }
 }
 

@@ -12,6 +12,7 @@ pub use of_report::InWords;
 pub use of_report::{sentences, slices_in_words};
 
 use crate::conditions::step_difference;
+use crate::plans;
 use rqps_analysis::{CellWarning, SomeSlices};
 use rqps_text::number::{self, count, utc};
 use rqps_text::words::{clip, list_in_short, one_line};
@@ -107,8 +108,8 @@ pub fn meaning(kind: &WarningKind) -> String {
             "background work of the server began within the step, and only some of its blocks have it".to_owned()
         }
         WarningKind::PlanVaries { .. } => {
-            "the server went about a statement in another way on some of its starts, which is in how \
-             much the figure differs from start to start".to_owned()
+            "some starts of the server ran another query plan, so that the figure is of a mixture and \
+             has no verdict".to_owned()
         }
         WarningKind::Failed { reason } | WarningKind::NotStopped { reason } => reason.clone(),
         WarningKind::MeasuredAgain => {
@@ -299,7 +300,7 @@ fn facts(CellWarning { kind, slices, .. }: &CellWarning) -> String {
             });
             of_cpu.chain(of_bytes).collect::<Vec<_>>().join("; ")
         }
-        WarningKind::PlanVaries { plans, sql } => plan_varies(plans, sql),
+        WarningKind::PlanVaries { plans, sql, n_more } => plan_varies(plans, sql, *n_more),
         // Said in full by their meaning.
         _ => String::new(),
     }
@@ -356,12 +357,16 @@ fn stall_cause(StallCause { taken, is_of_blocks }: &StallCause) -> String {
 }
 
 /// `lookup on PRIMARY (9 starts) against full scan (1 start), SELECT ...`.
-fn plan_varies(plans: &[PlanOfStarts], sql: &str) -> String {
-    let plan = |PlanOfStarts { shape, n_starts }: &PlanOfStarts| {
-        format!("{} ({})", one_line(&shape.words()), count(*n_starts, "start"))
+fn plan_varies(plans: &[PlanOfStarts], sql: &str, n_more: usize) -> String {
+    let plan = |PlanOfStarts { shape, starts }: &PlanOfStarts| {
+        format!("{} ({})", one_line(&shape.words()), plans::starts(starts))
     };
     let plans: Vec<String> = plans.iter().map(plan).collect();
-    format!("{}, {}", plans.join(" against "), clip(sql, SQL_COLUMNS))
+    let more = match n_more {
+        0 => String::new(),
+        n => format!(", and {} more", count(n, "statement")),
+    };
+    format!("{}, {}{more}", plans.join(" against "), clip(sql, SQL_COLUMNS))
 }
 
 fn clock_set(by_ms: i64) -> String {

@@ -1,12 +1,14 @@
 //! Asks a server how it goes about a statement, in the way in which the benchmark sends it.
 //!
-//! Nothing is executed. Where the benchmark prepares, the plan is that of a prepared statement with
+//! Nothing is executed. A session that has measured is asked about the statement that it has prepared itself, where the
+//! server lists such statements. Elsewhere, where the benchmark prepares, the plan is that of a prepared statement with
 //! parameters: servers plan those otherwise than values in the text.
 //!
 //! The MySQL family is asked for the table of `EXPLAIN`, which every version from 5.5 on has with the
 //! same columns; its JSON came with 5.6, has another shape in MariaDB and got another in MySQL 8.3.
 //! PostgreSQL is asked for JSON, which it has since 9.0, without costs.
 
+mod prepared;
 mod question;
 
 use rqps_client::{Connection, Error, Protocol};
@@ -15,8 +17,9 @@ use rqps_model::{Dbms, PlanShape, QueryPlan, Version};
 
 use crate::dbms::driver;
 use crate::dbms::driver::ExplainDriver;
-pub use question::Question;
-pub(crate) use question::{NAME, Reason, Told, filled, with_values};
+pub use prepared::{Executions, PreparedStatement};
+pub(crate) use question::{NAME, Reason, Told, with_values};
+pub use question::{Question, numbered};
 
 /// Asks for the plan of a statement. What a server refuses is told in the plan's place: a step can be
 /// measured without.
@@ -56,10 +59,25 @@ pub fn explain(
             shape: Some(PlanShape { is_write, ..shape }),
             reason: String::new(),
             text,
+            counts: None,
         },
         Ok(Err(reason)) => without(&reason),
         Err(error) => without(&error.to_string()),
     }
+}
+
+/// The statements that a session has prepared; none of a server that does not list them.
+///
+/// # Errors
+/// What the server refuses, and a lost connection.
+pub fn prepared_statements(
+    dbms: Dbms,
+    version: Option<&Version>,
+    connection: &mut dyn Connection,
+) -> Result<Vec<PreparedStatement>, Error> {
+    let Ok(explain) = &driver(dbms).explain else { return Ok(Vec::new()) };
+    let Some(ask) = explain.prepared_statements else { return Ok(Vec::new()) };
+    ask(version, connection)
 }
 
 /// A refusal by the server is a reason, a lost connection an error.

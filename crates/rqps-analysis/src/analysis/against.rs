@@ -7,6 +7,7 @@ use super::bar::Bar;
 use super::comparison::Comparison;
 use super::evidence::Evidence;
 use super::insert::FieldMetrics;
+use super::plan_ratio::PlanRatio;
 
 /// Everything that is relative to the base.
 #[derive(Debug, Clone)]
@@ -17,6 +18,8 @@ pub struct Against {
     pub comparison: Option<Comparison>,
     /// Why there is no verdict although there is a ratio.
     pub bar: Option<Bar>,
+    /// The ratio per plan, where starts of one of both ran different plans.
+    pub plan_ratios: Vec<PlanRatio>,
     /// The metrics per operation relative to the base's; 0/0 is 1, x/0 is infinite.
     pub relative: PerOperation,
     /// The metrics of the Insert Benchmark likewise; absent for any other step.

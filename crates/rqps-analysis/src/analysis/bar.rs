@@ -11,6 +11,8 @@ pub enum Bar {
     Sla,
     /// A check of the step's work failed, here or on the base.
     Check,
+    /// Starts of a server ran different plans, here or on the base: the ratio is a mixture.
+    Plans,
     /// Events came at a set rate that both held: their number says nothing, their response times do.
     Rate,
 }
@@ -24,6 +26,9 @@ impl Bar {
         if one.sla_failed || other.sla_failed {
             return Some(Self::Sla);
         }
+        if one.plans_vary || other.plans_vary {
+            return Some(Self::Plans);
+        }
         (one.rate_held && other.rate_held).then_some(Self::Rate)
     }
 }
@@ -35,6 +40,8 @@ pub(crate) struct Standing {
     pub(crate) check_failed: bool,
     /// The rate of background inserts was not held.
     pub(crate) sla_failed: bool,
+    /// Its starts ran different plans.
+    pub(crate) plans_vary: bool,
     /// All that is counted came at a set rate, and nearly all of it came.
     pub(crate) rate_held: bool,
 }

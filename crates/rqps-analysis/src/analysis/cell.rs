@@ -13,6 +13,7 @@ use super::comparison::Comparison;
 use super::footnote::CellWarning;
 use super::insert::{InsertCell, Sla};
 use super::measurement::Measurement;
+use super::plan_ratio::PlanRatio;
 use super::settle::Settle;
 use super::totals::Totals;
 use crate::response::ResponseTimes;
@@ -190,6 +191,12 @@ impl Cell {
     #[must_use]
     pub fn bar(&self) -> Option<Bar> {
         self.against.as_ref()?.bar
+    }
+
+    /// The ratio per plan, where starts of this system or of the base ran different plans.
+    #[must_use]
+    pub fn plan_ratios(&self) -> &[PlanRatio] {
+        self.against.as_ref().map_or(&[], |against| &against.plan_ratios)
     }
 
     /// Whether something bars the ratio from a verdict.

@@ -21,7 +21,8 @@ use super::observed::{ObservedSystem, OfSystem};
 use super::open_cell::{Closing, OpenAgainst, OpenCell, Ratio};
 use super::origin::Rule;
 use super::per_operation;
-use super::plans::{self, StepPlans};
+use super::plan_ratio::plan_ratios;
+use super::plans::StepPlans;
 use super::settle;
 use super::start_prior;
 use super::system_pair::SystemPair;
@@ -136,7 +137,7 @@ fn open_cells<'s>(
     }
     for (idx, warnings) in warnings.iter_mut().enumerate() {
         if side(idx).is_some_and(|own| own.measurement.figure.is_some()) {
-            warnings.extend(plans::over_starts(run, step, idx).map(|kind| book.warn(kind)));
+            warnings.extend(of.plans.warning(idx).map(|kind| book.warn(kind)));
         }
     }
     let mut against = Vec::new();
@@ -149,7 +150,7 @@ fn open_cells<'s>(
             if !insert::is_step(step) {
                 guard::of_pair(step.info.kind, &pair, warnings, book);
             }
-            Some(open_against(run, pair, base, own))
+            Some(open_against(run, of, pair, base, own))
         }));
     }
     let parts = states.into_iter().zip(warnings).zip(against);
@@ -253,7 +254,14 @@ fn warnings_of_pair(
 }
 
 /// A candidate against the base, before the run's ratios are judged together.
-fn open_against<'s>(run: &Run, pair: Pair<'s>, base: Side<'_>, own: Side<'_>) -> OpenAgainst<'s> {
+fn open_against<'s>(
+    run: &Run,
+    of: ObservedStep<'s>,
+    pair: Pair<'s>,
+    base: Side<'_>,
+    own: Side<'_>,
+) -> OpenAgainst<'s> {
+    let systems = SystemPair { base: base.system_idx, candidate: own.system_idx };
     let is_imported = [base, own].iter().any(|side| imported::is(run, side.system_idx));
     let (of_base, measurement) = (base.measurement, own.measurement);
     let field = of_base.insert.as_ref().zip(measurement.insert.as_ref());
@@ -266,7 +274,8 @@ fn open_against<'s>(run: &Run, pair: Pair<'s>, base: Side<'_>, own: Side<'_>) ->
                 of_zero.filter(|_| is_imported).map_or(Ratio::None, Ratio::Zero)
             }
         },
-        bar: Bar::between(own.standing(), base.standing()),
+        bar: Bar::between(own.standing(of.plans), base.standing(of.plans)),
+        plan_ratios: plan_ratios(of.step, of.plans, systems, &pair),
         is_imported,
         relative: per_operation::relative(&measurement.per_operation, &of_base.per_operation),
         field_relative: field.map(|(base, own)| own.field.relative_to(&base.field)),
@@ -277,13 +286,14 @@ fn open_against<'s>(run: &Run, pair: Pair<'s>, base: Side<'_>, own: Side<'_>) ->
 
 impl Side<'_> {
     /// What of it can bar its ratios.
-    fn standing(&self) -> Standing {
+    fn standing(&self, plans: &StepPlans) -> Standing {
         let insert = self.measurement.insert.as_ref();
         let sla = insert.and_then(|insert| insert.sla);
         let all = self.measurement.lateness.as_ref().filter(|_| insert.is_none());
         Standing {
             check_failed: self.system.checks.iter().any(|check| !check.passed),
             sla_failed: sla.is_some_and(|sla| !sla.is_held),
+            plans_vary: !plans.variations_of(self.system_idx).is_empty(),
             rate_held: all.is_some_and(|late| holds_rate(late.n_due, late.n_missed)),
         }
     }

@@ -21,7 +21,8 @@ pub struct Judged {
     /// The ratio, its interval and p-value, and what is known of the starts of the servers.
     pub found: StartsEstimate,
     /// The p-value adjusted for the number of ratios of its kind, whatever their size; absent
-    /// without an interval, where the insert rate was not held or a check failed, and of the rQPS
+    /// without an interval, where the insert rate was not held, a check failed or starts ran different
+    /// plans, and of the rQPS
     /// where a set rate was held.
     pub adjusted_p: Option<f64>,
 }

@@ -58,7 +58,7 @@ pub(super) enum Measured {
 }
 
 /// One step on base and candidate.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Pair<'a> {
     base: &'a SystemStep,
     candidate: &'a SystemStep,
@@ -74,6 +74,8 @@ pub(super) struct Pair<'a> {
     prior: Option<StartPrior>,
     /// Blocks of turns that ratios are without, as the host was disturbed.
     left_out: BTreeSet<Block>,
+    /// The starts of the servers that it is of, where not of all.
+    only: Option<BTreeSet<u32>>,
 }
 
 impl<'a> Pair<'a> {
@@ -95,6 +97,7 @@ impl<'a> Pair<'a> {
             observed: [observed.get(base)?, observed.get(candidate)?],
             prior: None,
             left_out: BTreeSet::new(),
+            only: None,
         };
         pair.leave_out();
         Some(pair)
@@ -133,6 +136,16 @@ impl<'a> Pair<'a> {
         if !disturbed::agree(of_all, ratio(self)) {
             self.left_out = paused;
         }
+    }
+
+    /// The same pair on some starts of the servers.
+    pub(super) fn on_starts(&self, starts: &BTreeSet<u32>) -> Self {
+        Self { only: Some(starts.clone()), ..self.clone() }
+    }
+
+    /// Whether a start of one side is the partner of the other's.
+    pub(super) fn is_of_one_run(&self) -> bool {
+        self.is_one_run
     }
 
     /// What is known of one of the slices of either side.
@@ -230,6 +243,7 @@ impl<'a> Pair<'a> {
         } else {
             starts.extend(self.candidate.slices.iter().map(|s| s.start));
         }
+        starts.retain(|start| self.only.as_ref().is_none_or(|only| only.contains(start)));
         starts.sort_unstable();
         starts.dedup();
         starts

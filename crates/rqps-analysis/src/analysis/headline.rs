@@ -63,6 +63,8 @@ pub struct Counts {
     pub sla_failed: usize,
     /// Steps with a failed check on the base or the candidate.
     pub check_failed: usize,
+    /// Steps on which starts of the base or the candidate ran different plans.
+    pub plans_vary: usize,
     /// Steps whose events came at a set rate, which both held.
     pub rate_held: usize,
     /// Steps whose figures were imported: a ratio, and no verdict.
@@ -81,7 +83,7 @@ impl Counts {
     /// Steps with a ratio that is barred from a verdict.
     #[must_use]
     pub fn barred(&self) -> usize {
-        self.sla_failed + self.check_failed + self.rate_held
+        self.sla_failed + self.check_failed + self.plans_vary + self.rate_held
     }
 
     /// Steps with a verdict.
@@ -139,6 +141,7 @@ fn counts(analysis: &Analysis<'_>, system_idx: usize) -> Counts {
             None => match step.cells.get(system_idx).and_then(|c| c.bar()) {
                 Some(Bar::Sla) => &mut counts.sla_failed,
                 Some(Bar::Check) => &mut counts.check_failed,
+                Some(Bar::Plans) => &mut counts.plans_vary,
                 Some(Bar::Rate) => &mut counts.rate_held,
                 None if cells.iter().any(|c| c.is_imported && c.rqps().is_some()) => {
                     &mut counts.imported

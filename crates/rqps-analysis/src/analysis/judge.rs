@@ -69,7 +69,7 @@ fn family<'c>(steps: &'c [OpenStep<'_>], is_compared: bool) -> Vec<Open<'c>> {
 }
 
 fn is_of_like_work(against: &OpenAgainst<'_>) -> bool {
-    !matches!(against.bar, Some(Bar::Check | Bar::Sla)) && !against.is_imported
+    !matches!(against.bar, Some(Bar::Check | Bar::Sla | Bar::Plans)) && !against.is_imported
 }
 
 /// Time of a block (sequential: slice) on all systems together, seconds.

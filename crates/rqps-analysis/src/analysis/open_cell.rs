@@ -12,6 +12,7 @@ use super::footnote::CellWarning;
 use super::imported;
 use super::insert::FieldMetrics;
 use super::measurement::Measurement;
+use super::plan_ratio::PlanRatio;
 use super::system_pair::SystemPair;
 
 /// A step on one system with all that is known before the run's ratios are judged together.
@@ -29,6 +30,8 @@ pub(super) struct OpenAgainst<'s> {
     pub(super) pair: Pair<'s>,
     pub(super) ratio: Ratio,
     pub(super) bar: Option<Bar>,
+    /// The ratio per plan, where starts ran different plans.
+    pub(super) plan_ratios: Vec<PlanRatio>,
     /// Whether one of both was imported: then there is no verdict.
     pub(super) is_imported: bool,
     pub(super) relative: PerOperation,
@@ -116,6 +119,7 @@ impl OpenAgainst<'_> {
             rqps,
             comparison,
             bar: self.bar,
+            plan_ratios: self.plan_ratios,
             relative: self.relative,
             field_relative: self.field_relative,
             server_rss_ratio: self.server_rss_ratio,

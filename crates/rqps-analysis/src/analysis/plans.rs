@@ -1,10 +1,9 @@
 //! How the systems go about the statements of a step, and where that is not the same.
 
-use std::cmp::Reverse;
-use std::collections::BTreeSet;
-
+use rqps_model::run::SystemStep;
+use rqps_model::starts::{PlanGroup, plan_groups};
 use rqps_model::warning::PlanOfStarts;
-use rqps_model::{PlanDifference, QueryPlan, Run, RunStep, WarningKind, plan_difference};
+use rqps_model::{PlanDifference, RunStep, WarningKind, plan_difference};
 
 use rqps_text::words::one_line;
 
@@ -16,6 +15,19 @@ pub struct StepPlans {
     /// Per system how its plans differ from those of the base; absent for the base, and where they do
     /// not.
     pub differences: Vec<Option<PlanDifference>>,
+    /// Per system the statements whose plan was not the same on all starts of the server.
+    pub variations: Vec<Vec<PlanVariation>>,
+}
+
+/// A statement of which starts of a server ran different plans.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanVariation {
+    /// Its place among the statements of the step.
+    pub statement_idx: usize,
+    /// The statement.
+    pub sql: String,
+    /// The plans, the most frequent first; two at least.
+    pub plans: Vec<PlanOfStarts>,
 }
 
 /// A statement and how each system goes about it.
@@ -62,7 +74,21 @@ impl StepPlans {
         let differences = (0..step.systems.len())
             .map(|idx| if idx == base { None } else { plan_difference(step, base, idx) })
             .collect();
-        Self { statements, differences }
+        let variations = step.systems.iter().map(variations).collect();
+        Self { statements, differences, variations }
+    }
+
+    /// The statements of which the starts of a system ran different plans.
+    #[must_use]
+    pub fn variations_of(&self, system_idx: usize) -> &[PlanVariation] {
+        self.variations.get(system_idx).map_or(&[], Vec::as_slice)
+    }
+
+    /// The warning that the starts of a system ran different plans. The first such statement counts.
+    pub(super) fn warning(&self, system_idx: usize) -> Option<WarningKind> {
+        let (first, others) = self.variations_of(system_idx).split_first()?;
+        let PlanVariation { sql, plans, .. } = first.clone();
+        Some(WarningKind::PlanVaries { plans, sql, n_more: others.len() })
     }
 
     /// Whether a system's plans differ from the base's.
@@ -72,36 +98,18 @@ impl StepPlans {
     }
 }
 
-/// The warning of a step whose statement had several query plans over the starts of its server. `None` where all
-/// starts have the same plans, and where a start has the step twice. The first such statement counts.
-pub(super) fn over_starts<'a>(
-    run: &'a Run,
-    step: &RunStep,
-    system_idx: usize,
-) -> Option<WarningKind> {
-    let is_same =
-        |other: &&RunStep| other.info.name == step.info.name && other.clients == step.clients;
-    let same: Vec<&RunStep> = run.steps.iter().filter(is_same).collect();
-    // A step that a start has twice may be on other tables each time.
-    let starts: BTreeSet<u32> = same.iter().map(|step| step.start).collect();
-    if starts.len() < same.len() {
-        return None;
-    }
-    let plans_of = |step: &&'a RunStep| Some(step.systems.get(system_idx)?.plans.as_slice());
-    let of_starts: Vec<&[QueryPlan]> = same.iter().filter_map(plans_of).collect();
-    let n_statements = of_starts.iter().map(|plans| plans.len()).max()?;
-    (0..n_statements).find_map(|at| {
-        let plans = || of_starts.iter().filter_map(|plans| plans.get(at));
-        let mut found: Vec<PlanOfStarts> = Vec::new();
-        for shape in plans().filter_map(|plan| plan.shape.as_ref()) {
-            // Plans that read the same are the same to a reader.
-            match found.iter_mut().find(|known| known.shape.words() == shape.words()) {
-                Some(known) => known.n_starts += 1,
-                None => found.push(PlanOfStarts { shape: shape.clone(), n_starts: 1 }),
-            }
-        }
-        found.sort_by_key(|known| Reverse(known.n_starts));
-        let sql = plans().next()?.sql.clone();
-        (found.len() > 1).then_some(WarningKind::PlanVaries { plans: found, sql })
-    })
+/// The statements of a system whose plan was not the same on all of its starts.
+fn variations(system: &SystemStep) -> Vec<PlanVariation> {
+    let starts = &system.plans_of_starts;
+    let n = starts.iter().map(|start| start.plans.len()).max().unwrap_or(0);
+    let of_statement = |statement_idx: usize| {
+        let groups = plan_groups(starts, statement_idx);
+        let sql = one_line(&groups.first()?.plan.sql);
+        let plan = |group: &PlanGroup<'_>| {
+            Some(PlanOfStarts { shape: group.plan.shape.clone()?, starts: group.starts.clone() })
+        };
+        let plans: Vec<PlanOfStarts> = groups.iter().filter_map(plan).collect();
+        (plans.len() > 1).then_some(PlanVariation { statement_idx, sql, plans })
+    };
+    (0..n).filter_map(of_statement).collect()
 }

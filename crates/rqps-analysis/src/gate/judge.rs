@@ -55,6 +55,9 @@ pub(super) fn judge(
     if cell.rqps().is_none() {
         return Outcome::Error(Fault::NoRatio(NoRatio::of(base, cell)));
     }
+    if cell.bar() == Some(Bar::Plans) {
+        return Outcome::Unclear(Unsettled { why: Why::PlansVary, needs_starts: false });
+    }
     match cell.verdict() {
         Some(Verdict::Slower) => Outcome::Slower,
         Some(Verdict::Faster) => Outcome::Faster,

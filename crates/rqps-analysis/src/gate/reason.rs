@@ -1,9 +1,9 @@
 //! Why a step has no verdict, or none that is clear.
 
-use rqps_model::Verdict;
 use rqps_model::run::Check;
+use rqps_model::{Verdict, WarningKind};
 
-use crate::analysis::Cell;
+use crate::analysis::{Cell, CellWarning};
 
 /// Why a step has no figure that counts, or nothing to divide by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,6 +83,8 @@ pub enum Why {
     },
     /// It is too wide.
     TooWide,
+    /// Starts of a server ran different plans, so that it is of a mixture.
+    PlansVary,
 }
 
 /// Why a figure that was measured cannot be compared, whatever it would be compared with.
@@ -92,6 +94,8 @@ pub enum Unfit {
     Checks(Vec<Check>),
     /// Its clients were held at a rate that was set, which is then the figure.
     SetRate,
+    /// Starts of its server ran different plans, so that it is of a mixture.
+    PlansVary,
 }
 
 impl Unfit {
@@ -101,6 +105,10 @@ impl Unfit {
         if !failed.is_empty() {
             return Some(Self::Checks(failed));
         }
-        cell.lateness().map(|_| Self::SetRate)
+        if cell.lateness().is_some() {
+            return Some(Self::SetRate);
+        }
+        let varies = |own: &CellWarning| matches!(own.kind, WarningKind::PlanVaries { .. });
+        cell.warnings.iter().any(varies).then_some(Self::PlansVary)
     }
 }

@@ -80,6 +80,14 @@ fn select(server: &Server, session: &Session, question: &Question<'_>) -> Result
     if has("setval(") {
         return Ok(Answer::one("setval", "1"));
     }
+    if has("from pg_prepared_statements") {
+        let row = |(name, text): (&String, &String)| {
+            vec![Some(name.clone()), Some(text.clone()), None, None]
+        };
+        let columns = ["name", "statement", "generic", "custom"].map(str::to_owned).to_vec();
+        let rows = session.prepared.iter().map(row).collect();
+        return Ok(Answer::Rows(Rows { columns, rows }));
+    }
     if has("from pg_settings") {
         return settings(server, question);
     }

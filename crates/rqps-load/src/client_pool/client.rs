@@ -28,11 +28,16 @@ pub struct Member<C, W> {
 }
 
 /// What a client thread is told: to make everything ready for an order, with the time on its clock
-/// before it, then to go.
+/// before it, then to go; or to put a question to its server.
 pub(super) enum Task {
     Prepare(Order, Duration),
     Go(Instant),
+    /// Between slices.
+    Ask(Question),
 }
+
+/// What is asked on a client's connection.
+pub(super) type Question = Box<dyn FnOnce(&mut dyn Connection) + Send>;
 
 pub(super) struct Answer {
     pub(super) client_idx: usize,
@@ -99,6 +104,10 @@ pub(super) fn serve<C: Connection, W: Worker<C>>(
                 }
                 prepared = Some((order, Tally::for_order(&order)));
                 Said::Ready
+            }
+            Task::Ask(question) => {
+                question(&mut member.connection);
+                continue;
             }
             Task::Go(start) => {
                 let Some((order, mut tally)) = prepared.take() else { continue };

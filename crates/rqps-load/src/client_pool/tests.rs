@@ -135,6 +135,28 @@ fn order(pace: Pace, stop: Stop) -> Order {
 }
 
 #[test]
+fn a_client_is_asked_between_slices_on_its_own_thread() {
+    let mut pool = pool(vec![Pairs::new(), Pairs::new()]);
+    let ask = |pool: &ClientPool, idx: usize| {
+        pool.ask(idx, |connection| {
+            let thread = std::thread::current().name().map(str::to_owned);
+            connection.query("SELECT 1").map(|_| thread).unwrap()
+        })
+    };
+    for _ in 0..2 {
+        for idx in 0..2 {
+            assert_eq!(ask(&pool, idx).unwrap(), Some(format!("client-{idx}")));
+        }
+        let events = order(Pace::Closed, Stop::Events(4));
+        let tally = pool.run(&events, &mut |_| {}, &mut |_| Control::Go).unwrap();
+        assert_eq!(tally.n_events, 4);
+    }
+    assert!(matches!(ask(&pool, 2), Err(ClientPoolError::Vanished { client_idx: 2 })));
+    let failed = pool.ask(1, |_| -> u32 { panic!("the test's question has a bug") });
+    assert!(matches!(failed, Err(ClientPoolError::Vanished { client_idx: 1 })));
+}
+
+#[test]
 fn stops_after_a_number_of_events() {
     let mut pool = pool(vec![Pairs::new(), Pairs::new(), Pairs::new()]);
     let order = order(Pace::Closed, Stop::Events(1000));

@@ -28,7 +28,7 @@ pub enum Aspect {
     Parallel,
     /// Sorts, temporary tables, and other work beside reading.
     Work,
-    /// Whether the statement is planned once or for each execution.
+    /// Whether sessions run a generic plan or custom ones.
     Planning,
 }
 
@@ -43,7 +43,7 @@ impl Aspect {
             Self::Join => "join",
             Self::Parallel => "parallel",
             Self::Work => "sort or temporary table",
-            Self::Planning => "planning",
+            Self::Planning => "generic or custom plan",
         }
     }
 }
@@ -109,8 +109,7 @@ pub fn plan_difference(step: &RunStep, base: usize, vs: usize) -> Option<PlanDif
 
 fn of_statement(idx: usize, base: &QueryPlan, vs: &QueryPlan) -> Option<StatementDifference> {
     let (a, b) = (base.shape.as_ref()?, vs.shape.as_ref()?);
-    let is_one_family = base.dbms.family() == vs.dbms.family();
-    let aspects = if is_one_family { within_family(a, b) } else { across_families(a, b) };
+    let aspects = aspects(base, vs);
     (!aspects.is_empty()).then(|| StatementDifference {
         statement_idx: idx,
         sql: base.sql.clone(),
@@ -118,6 +117,14 @@ fn of_statement(idx: usize, base: &QueryPlan, vs: &QueryPlan) -> Option<Statemen
         base: a.words(),
         vs: b.words(),
     })
+}
+
+/// In what two plans of a statement differ; in nothing where one of them is not known.
+#[must_use]
+pub fn aspects(one: &QueryPlan, other: &QueryPlan) -> BTreeSet<Aspect> {
+    let (Some(a), Some(b)) = (&one.shape, &other.shape) else { return BTreeSet::new() };
+    let is_one_family = one.dbms.family() == other.dbms.family();
+    if is_one_family { within_family(a, b) } else { across_families(a, b) }
 }
 
 fn within_family(a: &PlanShape, b: &PlanShape) -> BTreeSet<Aspect> {
@@ -147,7 +154,7 @@ fn within_family(a: &PlanShape, b: &PlanShape) -> BTreeSet<Aspect> {
     for extra in a.extras.symmetric_difference(&b.extras).filter(|extra| extra.matters()) {
         found.insert(if *extra == Extra::Parallel { Aspect::Parallel } else { Aspect::Work });
     }
-    if let (Some(one), Some(other)) = (a.is_generic, b.is_generic)
+    if let (Some(one), Some(other)) = (a.kind, b.kind)
         && one != other
     {
         found.insert(Aspect::Planning);
@@ -200,7 +207,7 @@ fn has_own_names(shape: &PlanShape) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::query_plan::{Asked, Join};
+    use crate::query_plan::{Asked, Join, PlanKind};
     use crate::{Dbms, Placement, StepInfo, StepKind, run::SystemStep, step};
 
     fn shape(path: Path, index: Option<&str>) -> PlanShape {
@@ -307,11 +314,12 @@ mod tests {
     fn nothing_known_is_no_difference() {
         let known = plan(Dbms::Mysql, Some(shape(Path::WholeTable, None)));
         assert_eq!(between(known, plan(Dbms::Mysql, None)), None);
-        let once = |is_generic| PlanShape { is_generic, ..shape(Path::Lookup, Some("PRIMARY")) };
+        let once = |kind| PlanShape { kind, ..shape(Path::Lookup, Some("PRIMARY")) };
         let of = |a, b| {
             between(plan(Dbms::Postgres, Some(once(a))), plan(Dbms::Postgres, Some(once(b))))
         };
-        assert_eq!(of(Some(true), None), None);
-        assert_eq!(of(Some(true), Some(false)), Some(vec![Aspect::Planning]));
+        let (generic, custom) = (Some(PlanKind::Generic), Some(PlanKind::Custom));
+        assert_eq!(of(generic, None), None);
+        assert_eq!(of(generic, custom), Some(vec![Aspect::Planning]));
     }
 }

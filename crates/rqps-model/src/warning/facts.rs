@@ -65,13 +65,13 @@ pub struct BackgroundWork {
     pub n: usize,
 }
 
-/// A query plan, and on how many starts the server had it.
+/// A query plan, and the starts on which the server had it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanOfStarts {
     /// The plan.
     pub shape: PlanShape,
-    /// Starts.
-    pub n_starts: usize,
+    /// The starts, from 0.
+    pub starts: Vec<u32>,
 }
 
 /// How threads are stopped.

@@ -216,8 +216,10 @@ pub enum WarningKind {
     PlanVaries {
         /// The plans, the most frequent first.
         plans: Vec<PlanOfStarts>,
-        /// The statement.
+        /// The statement; of several the first.
         sql: String,
+        /// Further statements whose plan was not the same.
+        n_more: usize,
     },
     /// The run was interrupted and resumed.
     RunResumed {

@@ -186,6 +186,7 @@ fn unclear(analysis: &Analysis<'_>, Unsettled { why, needs_starts }: Unsettled) 
             let p = p.map_or_else(String::new, p_value);
             format!("{alone} on its own (p {p}), but not among the {n} ratios that were tried")
         }
+        Why::PlansVary => unfit::PLANS_VARY.to_owned(),
         Why::TooWide => {
             let bound = exact_percent(analysis.bound);
             format!("the interval is too wide to tell a slowdown of {bound}")

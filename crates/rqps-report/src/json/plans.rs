@@ -2,10 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use rqps_model::query_plan::Asked;
+use rqps_analysis::{Cell, PlanVariation};
 use rqps_model::query_plan::difference::Aspect;
+use rqps_model::query_plan::{Asked, PlanCounts};
+use rqps_model::warning::PlanOfStarts;
 use rqps_model::{PlanDifference, PlanShape, QueryPlan};
 use serde::Serialize;
+
+use super::{EstimateJson, estimate};
 
 #[derive(Serialize)]
 pub(super) struct PlanJson<'a> {
@@ -15,6 +19,8 @@ pub(super) struct PlanJson<'a> {
     shape: Option<&'a PlanShape>,
     reason: &'a str,
     server_text: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counts: Option<PlanCounts>,
 }
 
 #[derive(Serialize)]
@@ -23,6 +29,58 @@ pub(super) struct PlanDifferenceJson<'a> {
     aspects: &'a BTreeSet<Aspect>,
     base: &'a str,
     system: &'a str,
+}
+
+/// A statement of which starts of the server ran different plans.
+#[derive(Serialize)]
+pub(super) struct PlanVariationJson<'a> {
+    sql: &'a str,
+    plans: Vec<PlanOfStartsJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct PlanOfStartsJson<'a> {
+    words: String,
+    shape: &'a PlanShape,
+    starts: &'a [u32],
+}
+
+/// The ratio over the starts of one plan.
+#[derive(Serialize)]
+pub(super) struct PlanRatioJson<'a> {
+    starts: &'a [u32],
+    rqps: EstimateJson,
+    sql: &'a str,
+    base: String,
+    system: String,
+    is_same: bool,
+}
+
+/// The statements of which the starts of a system ran different plans.
+pub(super) fn variations(variations: &[PlanVariation]) -> Vec<PlanVariationJson<'_>> {
+    variations.iter().map(variation).collect()
+}
+
+fn variation(own: &PlanVariation) -> PlanVariationJson<'_> {
+    PlanVariationJson { sql: &own.sql, plans: own.plans.iter().map(plan_of_starts).collect() }
+}
+
+fn plan_of_starts(own: &PlanOfStarts) -> PlanOfStartsJson<'_> {
+    PlanOfStartsJson { words: own.shape.words(), shape: &own.shape, starts: &own.starts }
+}
+
+/// The ratios of a system per plan.
+pub(super) fn ratios(cell: &Cell) -> Vec<PlanRatioJson<'_>> {
+    let own = cell.plan_ratios().iter();
+    own.map(|own| PlanRatioJson {
+        starts: &own.starts,
+        rqps: estimate(&own.rqps),
+        sql: &own.sql,
+        base: own.base.words(),
+        system: own.system.words(),
+        is_same: own.is_same,
+    })
+    .collect()
 }
 
 /// The plans of a step on a system.
@@ -36,6 +94,7 @@ pub(super) fn plans(plans: &[QueryPlan]) -> Vec<PlanJson<'_>> {
             shape: plan.shape.as_ref(),
             reason: &plan.reason,
             server_text: &plan.text,
+            counts: plan.counts,
         })
         .collect()
 }

@@ -14,7 +14,7 @@ use super::host::HostJson;
 use super::insert::{InsertJson, SummaryJson};
 use super::joined::JoinedJson;
 use super::numbers::{EstimateJson, LatenessJson, RatioJson};
-use super::plans::{PlanDifferenceJson, PlanJson};
+use super::plans::{PlanDifferenceJson, PlanJson, PlanRatioJson, PlanVariationJson};
 use super::stacks::StacksJson;
 use rqps_audit::sheet::ExplainedJson;
 
@@ -155,6 +155,8 @@ pub(super) struct CandidateJson<'a> {
     #[serde(skip_serializing_if = "is_zero")]
     pub(super) n_rate_held: usize,
     #[serde(skip_serializing_if = "is_zero")]
+    pub(super) n_plans_vary: usize,
+    #[serde(skip_serializing_if = "is_zero")]
     pub(super) n_imported: usize,
     pub(super) n_failed: usize,
     pub(super) n_not_measured: usize,
@@ -233,6 +235,12 @@ pub(super) struct ResultJson<'a> {
     /// Only of candidates whose plans differ from the base's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) plan_difference: Option<Vec<PlanDifferenceJson<'a>>>,
+    /// Only of systems whose starts ran different plans.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) plan_variations: Vec<PlanVariationJson<'a>>,
+    /// Only of candidates of which a start, or one of the base's, ran another plan.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) plan_ratios: Vec<PlanRatioJson<'a>>,
     pub(super) slices: Vec<SliceJson<'a>>,
 }
 

@@ -11,13 +11,19 @@ const MAX_LINES: usize = 12;
 /// Statements of a step that are listed where all systems go about them alike.
 const MAX_STATEMENTS: usize = 3;
 
-/// The steps whose plans differ.
+/// The steps whose plans differ from the base's, and from start to start.
 pub(super) fn summary(page: &mut Page, analysis: &Analysis<'_>, detail: Detail) {
-    let lines = plans::summary(analysis);
+    let title = "Query plans that differ from the base's (base against system)";
+    lines(page, title, &plans::summary(analysis), detail);
+    let title = "Query plans that differ from start to start, and the ratio per plan";
+    lines(page, title, &plans::summary_of_starts(analysis), detail);
+}
+
+fn lines(page: &mut Page, title: &str, lines: &[String], detail: Detail) {
     if lines.is_empty() {
         return;
     }
-    page.title("Query plans that differ from the base's (base against system)");
+    page.title(title);
     let n = if detail == Detail::Full { lines.len() } else { MAX_LINES };
     for line in lines.iter().take(n) {
         page.paragraph("", line);
@@ -47,6 +53,13 @@ pub(super) fn step(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis
         for statement in statements {
             statement_of_all(page, analysis, statement);
         }
+    }
+    let of_starts = plans::of_starts(analysis, step);
+    if !of_starts.is_empty() {
+        page.line("--- query plans differ from start to start");
+    }
+    for line in of_starts {
+        page.paragraph("", &line);
     }
     not_compared(page, statements);
 }

@@ -1,10 +1,11 @@
 //! Query plans in reports: told where they differ, and where they do not.
 
 use expect_test::expect;
-use rqps_analysis::Analysis;
-use rqps_model::query_plan::Path;
+use rqps_analysis::gate::Gate;
+use rqps_analysis::{Analysis, Bar};
+use rqps_model::query_plan::{Path, PlanKind};
 use rqps_model::{Dbms, QueryPlan, Run};
-use rqps_report::{Detail, TextOptions, csv, json, markdown, text, warning};
+use rqps_report::{Detail, TextOptions, csv, gate, json, markdown, text, warning};
 use serde_json::Value;
 
 use crate::schema;
@@ -99,28 +100,144 @@ fn runs_without_plans_say_nothing_of_them() {
     assert!(!said.contains("query plan") && !said.contains("Query plan"), "{said}");
 }
 
-#[test]
-fn plans_that_vary_from_start_to_start_are_told() {
-    let on_a_start = || vec![blocks::reads("point-query", &[0.01, -0.01, 0.01, -0.01])];
-    let mut run = blocks::run(&[on_a_start(), on_a_start(), on_a_start()]);
+/// A read on four starts of two servers, of which the candidate is 20% faster on the third.
+fn on_starts() -> Run {
+    let on_a_start = |log: f64| {
+        vec![blocks::reads("point-query", &[log + 0.01, log - 0.01, log + 0.01, log - 0.01])]
+    };
+    let logs = [0.0, 0.0, 0.18, 0.0];
+    let mut run = blocks::run(&logs.map(on_a_start));
     let lookup = plan(Path::Lookup, Some("PRIMARY"), false);
     for system in run.steps.iter_mut().flat_map(|step| &mut step.systems) {
         system.plans = vec![lookup.clone()];
     }
-    let notes = |run: &Run| {
-        let analysis = Analysis::of(run, 0.05);
-        let cells = analysis.steps.iter().flat_map(|step| &step.cells);
-        let all = cells.flat_map(|cell| &cell.warnings);
-        let varies = all.filter(|own| own.kind.key() == "plan-varies");
-        varies.map(warning::detail).collect::<Vec<_>>()
-    };
-    assert_eq!(notes(&run), Vec::<String>::new());
-    run.steps[1].systems[1].plans = vec![plan(Path::WholeTable, None, false)];
-    let [told] = notes(&run).try_into().unwrap();
-    expect!["lookup on PRIMARY (2 starts) against full scan (1 start), SELECT k FROM sbtest1 WHERE k BETWEEN ? AND ?"].assert_eq(&told);
-    // A step that is there twice on one start is no matter of starts.
+    run
+}
+
+/// The same, with another plan on the third start of a system.
+fn with_another_plan(system: usize, other: QueryPlan) -> Run {
+    let mut run = on_starts();
+    run.steps[2].systems[system].plans = vec![other];
+    run
+}
+
+fn with_kind(kind: PlanKind) -> QueryPlan {
+    let mut plan = plan(Path::Lookup, Some("PRIMARY"), false);
+    plan.shape.as_mut().unwrap().kind = Some(kind);
+    plan
+}
+
+#[test]
+fn a_step_whose_starts_ran_one_plan_has_a_verdict() {
+    let run = on_starts();
+    let analysis = Analysis::of(&run, 0.05);
+    let cell = &analysis.steps[0].cells[1];
+    assert!(cell.verdict().is_some() && cell.bar().is_none());
+    assert!(cell.plan_ratios().is_empty() && cell.warnings.is_empty(), "{:?}", cell.warnings);
+    // On the third start the server said nothing: that is no other plan.
+    let unknown = QueryPlan::without(Dbms::Mariadb, "SELECT 1".to_owned(), "it is busy");
+    let run = with_another_plan(1, unknown);
+    assert!(Analysis::of(&run, 0.05).steps[0].cells[1].verdict().is_some());
+}
+
+#[test]
+fn a_start_on_another_plan_takes_the_verdict_away() {
+    for system in [0, 1] {
+        let run = with_another_plan(system, plan(Path::WholeTable, None, false));
+        let analysis = Analysis::of(&run, 0.05);
+        let cell = &analysis.steps[0].cells[1];
+        assert_eq!((cell.bar(), cell.verdict()), (Some(Bar::Plans), None));
+        assert!(
+            cell.comparable_rqps().is_none()
+                && cell.comparison().unwrap().rqps.adjusted_p.is_none()
+        );
+        assert_eq!(analysis.headlines[0].counts.plans_vary, 1);
+        let [usual, other] = cell.plan_ratios() else { panic!("{:?}", cell.plan_ratios()) };
+        assert_eq!((usual.starts.as_slice(), usual.is_same), (&[0, 1, 3][..], true));
+        assert_eq!((other.starts.as_slice(), other.is_same), (&[2][..], false));
+        assert!((usual.rqps.point.ln() - 0.0).abs() < 1e-3, "{usual:?}");
+        assert!((other.rqps.point.ln() - 0.18).abs() < 1e-3, "{other:?}");
+        let of_warning = analysis.steps[0].cells[system].warnings.iter();
+        let told: Vec<String> = of_warning.map(warning::detail).collect();
+        let sql = "SELECT k FROM sbtest1 WHERE k BETWEEN ? AND ?";
+        assert_eq!(
+            told,
+            [format!("lookup on PRIMARY (starts 1, 2 and 4) against full scan (start 3), {sql}")]
+        );
+    }
+}
+
+#[test]
+fn a_start_on_another_kind_of_plan_does_so_too() {
+    let mut run = with_another_plan(1, with_kind(PlanKind::Custom));
+    for at in [0, 1, 3] {
+        run.steps[at].systems[1].plans = vec![with_kind(PlanKind::Generic)];
+    }
+    assert_eq!(Analysis::of(&run, 0.05).steps[0].cells[1].bar(), Some(Bar::Plans));
+    run.steps[2].systems[1].plans = vec![with_kind(PlanKind::Generic)];
+    for at in 0..4 {
+        run.steps[at].systems[0].plans = vec![with_kind(PlanKind::Custom)];
+    }
+    // One system generic, the other custom, each on all of its starts: a difference, and no mixture.
+    let analysis = Analysis::of(&run, 0.05);
+    assert_eq!(analysis.steps[0].cells[1].bar(), None);
+    let said = words_of(&run, Detail::Full);
+    let difference =
+        "lookup on PRIMARY; custom plan on the base, lookup on PRIMARY; generic plan here";
+    assert!(said.contains(difference), "{said}");
+}
+
+#[test]
+fn all_formats_name_the_start_and_the_ratio_per_plan() {
+    let run = with_another_plan(1, plan(Path::WholeTable, None, false));
+    let said = words_of(&run, Detail::Summary);
+    let start = "full scan on start 3 in place of lookup on PRIMARY on starts 1, 2 and 4 (SELECT k";
+    let usual = "on starts 1, 2 and 4 (lookup on PRIMARY on both); 1.20";
+    let other = "on start 3 (lookup on PRIMARY on the base, full scan here)";
+    let analysis = Analysis::of(&run, 0.05);
+    for text in [said, words_of(&run, Detail::Full), markdown::render(&analysis)] {
+        for words in [start, usual, other] {
+            assert!(text.contains(words), "no {words:?} in {text}");
+        }
+        assert!(
+            text.contains("no verdict, as starts of a server ran different query plans"),
+            "{text}"
+        );
+    }
+    let value: Value = serde_json::from_str(&json::render(&analysis)).unwrap();
+    assert_eq!(schema::errors(&value), Vec::<String>::new());
+    let result = &value["steps"][0]["systems"][1];
+    assert_eq!((&result["verdict"], &result["no_verdict"]), (&Value::Null, &"plans vary".into()));
+    assert_eq!(value["candidates"][0]["n_plans_vary"], 1);
+    let plans = result["plan_variations"][0]["plans"].as_array().unwrap();
+    let of = |at: usize| (plans[at]["words"].as_str().unwrap(), plans[at]["starts"].to_string());
+    assert_eq!(of(0), ("lookup on PRIMARY", "[0,1,3]".to_owned()));
+    assert_eq!(of(1), ("full scan", "[2]".to_owned()));
+    let ratios = &result["plan_ratios"];
+    assert_eq!((&ratios[0]["is_same"], &ratios[1]["is_same"]), (&true.into(), &false.into()));
+    assert_eq!(
+        (&ratios[1]["base"], &ratios[1]["system"]),
+        (&"lookup on PRIMARY".into(), &"full scan".into())
+    );
+    assert!((ratios[1]["rqps"]["point"].as_f64().unwrap() - 1.197).abs() < 0.01, "{ratios}");
+}
+
+#[test]
+fn a_gate_calls_a_mixture_of_plans_unclear() {
+    let run = with_another_plan(1, plan(Path::WholeTable, None, false));
+    let analysis = Analysis::of(&run, 0.05);
+    let gate = Gate::of(&analysis, false, |_| true).unwrap();
+    let told = gate::reason(&gate, &gate.judged[0].outcome).unwrap();
+    assert!(told.starts_with("starts of a server ran different query plans"), "{told}");
+}
+
+#[test]
+fn steps_that_one_start_has_twice_are_no_matter_of_starts() {
+    let mut run = with_another_plan(1, plan(Path::WholeTable, None, false));
     for step in &mut run.steps {
         step.start = 0;
     }
-    assert_eq!(notes(&run), Vec::<String>::new());
+    let analysis = Analysis::of(&run, 0.05);
+    let cells = analysis.steps.iter().flat_map(|step| &step.cells);
+    assert!(cells.map(|cell| cell.bar()).all(|bar| bar.is_none()));
 }

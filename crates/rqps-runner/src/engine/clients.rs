@@ -90,6 +90,17 @@ impl StepClients {
         self.roles.iter().map(|role| role.order(stop, place, seed)).collect()
     }
 
+    /// The first clients of each role, at most `n` of one, by their numbers in the pool.
+    pub(crate) fn first_of_roles(&self, n: u32) -> Vec<usize> {
+        let mut begin = 0;
+        let mut first = Vec::new();
+        for role in &self.roles {
+            first.extend(begin..begin + role.clients.min(n) as usize);
+            begin += role.clients as usize;
+        }
+        first
+    }
+
     /// How many clients there are.
     pub(crate) fn n_clients(&self) -> u32 {
         self.roles.iter().map(|role| role.clients).sum()

@@ -19,7 +19,6 @@ use crate::failure::Broken;
 use crate::insert_tables::Tables;
 use crate::journal::Journal;
 use crate::run_context::RunContext;
-use crate::schedule::plans::keep_plans;
 use crate::schedule::settle::{Settled, settle_all};
 use crate::system_state::Member;
 
@@ -60,12 +59,6 @@ pub(crate) fn insert_step(
         come_to_rest(run, journal, members, step)?;
     } else {
         members.iter_mut().for_each(|member| member.state.is_stirred = true);
-    }
-    if recording.is_kept {
-        for member in &mut *members {
-            let kept = keep_plans(run, journal, member, step);
-            kept.map_err(|error| run.broken(member.idx(), error))?;
-        }
     }
     if work.work == Work::Load {
         for member in &mut *members {

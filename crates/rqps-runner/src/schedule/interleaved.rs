@@ -157,11 +157,6 @@ fn measure_together(
             let mut several: Vec<_> = members.iter_mut().enumerate().filter_map(of_step).collect();
             insert_step(run, journal, &mut several, step, Recording { is_kept: true, others })
         } else {
-            // All servers run now: those that wait are stopped later.
-            for &m in &attempt.left {
-                let kept = keep_plans(run, journal, &members[m], step);
-                kept.map_err(|error| run.broken(members[m].idx(), error))?;
-            }
             measure_blocks(run, journal, members, step, &mut attempt)
         };
         let (failed, error) = match result {
@@ -260,10 +255,17 @@ fn measure_blocks(
     let result = blocks.run(done, &mut record.ending_at(figures, half_width));
     let events = blocks.lanes.iter().filter_map(|lane| Some((lane.system, lane.usual_event?)));
     attempt.events.extend(events);
+    let clients: Vec<StepClients> = blocks.lanes.into_iter().map(|lane| lane.clients).collect();
     if waiting.gave_up() {
         journal.note(&format!("{}: {RAN_ON}", planned.info.name));
     }
-    result
+    result?;
+    // All servers run now.
+    for (&m, clients) in attempt.left.iter().zip(&clients) {
+        let kept = keep_plans(run, journal, &members[m], step, clients);
+        kept.map_err(|error| run.broken(members[m].idx(), error))?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
-//! How the servers go about the statements of a step: asked once before it is measured, on a
-//! connection of its own, while the server runs and nothing is counted.
+//! How the servers go about the statements of a step: asked in the sessions that were measured, after the last block
+//! and before they end.
 
 use anyhow::Result;
 use rqps_model::{StepIdx, StepKind};
-use rqps_workload::Program;
+use rqps_workload::{Probe, Program};
 
+use crate::engine::clients::StepClients;
 use crate::journal::Journal;
 use crate::plan::seed::{self, SeedDomain};
 use crate::plan::steps::Job;
@@ -18,33 +19,36 @@ pub(crate) fn keep_plans(
     journal: &mut Journal<'_>,
     member: &Member<'_>,
     step: StepIdx,
+    clients: &StepClients,
 ) -> Result<()> {
-    let (planned, system) = (run.step(step), member.idx());
-    let has_statements = match planned.info.kind {
-        StepKind::Load | StepKind::WarmUp | StepKind::Index => false,
-        StepKind::Read | StepKind::Write | StepKind::Insert | StepKind::Mixed => true,
-    };
-    if !has_statements || !journal.cell(step, system).plans.is_empty() {
+    let system = member.idx();
+    let probes = probes(run, member, step);
+    if probes.is_empty() || !journal.cell(step, system).plans.is_empty() {
         return Ok(());
     }
-    // One seed for all systems and starts: a difference of plans is not one of values.
-    let seed = seed::derive(run.seed, SeedDomain::Probes, 0);
-    let probes = match &planned.job {
-        Job::File { step, args, .. } => {
-            // What cannot be compiled fails as a step, with its reason.
-            let Ok(program) = Program::compile(step, args, run.spec(system).dbms) else {
-                return Ok(());
-            };
-            program.probes(seed)
-        }
-        Job::Insert { step, args } => step.probes(args, &run.schema(system, args), seed),
-    };
-    match member.up.plans(&probes) {
+    match member.up.plans(&probes, clients) {
         Ok(plans) => journal.keep_plans(step, system, plans),
         Err(error) => {
-            let (label, step) = (run.label(system), &planned.info.name);
+            let (label, step) = (run.label(system), &run.step(step).info.name);
             journal.note(&format!("{label}: the query plans of {step} are not known: {error:#}"));
             Ok(())
         }
+    }
+}
+
+/// The statements that a step has on a system.
+fn probes(run: &RunContext<'_>, member: &Member<'_>, step: StepIdx) -> Vec<Probe> {
+    let (planned, system) = (run.step(step), member.idx());
+    if matches!(planned.info.kind, StepKind::Load | StepKind::WarmUp | StepKind::Index) {
+        return Vec::new();
+    }
+    // One seed for all systems and starts: a difference of plans is not one of values.
+    let seed = seed::derive(run.seed, SeedDomain::Probes, 0);
+    match &planned.job {
+        Job::File { step, args, .. } => {
+            let program = Program::compile(step, args, run.spec(system).dbms);
+            program.map_or_else(|_| Vec::new(), |program| program.probes(seed))
+        }
+        Job::Insert { step, args } => step.probes(args, &run.schema(system, args), seed),
     }
 }

@@ -41,7 +41,6 @@ pub(crate) fn one_step(
         });
         loaded.map_err(|error| Broken::System(system, error))
     } else {
-        keep_plans(run, journal, member, step)?;
         measure(run, journal, member, step)
     };
     let measured = match measured {
@@ -71,8 +70,14 @@ fn measure(
         return Ok(());
     }
     let attempt = attempt_number(run, member.state, step);
-    let mut record = StepRecord::new(journal, step, vec![warnings]);
-    alone(run, member, step, attempt, |blocks| blocks.run(done, &mut record))
+    alone(run, member, step, attempt, |blocks| {
+        blocks.run(done, &mut StepRecord::new(journal, step, vec![warnings]))?;
+        for lane in &blocks.lanes {
+            let kept = keep_plans(run, journal, member, step, &lane.clients);
+            kept.map_err(|error| run.broken(system, error))?;
+        }
+        Ok(())
+    })
 }
 
 /// Does something with the clients of a step on one system.

@@ -9,14 +9,14 @@ use anyhow::{Context as _, Result, bail};
 use rqps_client::Connection;
 use rqps_model::{Dbms, Engine, QueryPlan, RunSystem, Sizes};
 use rqps_server::dbms::{has_binary_log, own_scope};
-use rqps_server::explain::Question;
-use rqps_server::{Watch, audit, compression, connect, debt, destructive, facts, lsm, settle};
+use rqps_server::{Watch, audit, compression, debt, destructive, facts, lsm, settle};
 use rqps_workload::Probe;
 
 use super::answers::{Gone, ask};
 use super::host::scope;
 use super::silence::Silence;
 use super::{RunningSystem, query_plans};
+use crate::engine::clients::StepClients;
 use crate::system::demands::Subject;
 
 /// How long a server may take over one thing that goes through tables and is not measured: counting rows, a
@@ -214,19 +214,14 @@ impl RunningSystem {
         self.spec.dbms
     }
 
-    /// How it goes about statements, asked on a connection of their own; nothing of the null client.
-    pub(crate) fn plans(&self, probes: &[Probe]) -> Result<Vec<QueryPlan>> {
+    /// How it goes about statements, asked in the sessions of a step; nothing of the null client.
+    pub(crate) fn plans(&self, probes: &[Probe], clients: &StepClients) -> Result<Vec<QueryPlan>> {
         let dbms = self.spec.dbms;
         if !dbms.is_server() {
             return Ok(Vec::new());
         }
-        let mut connection = connect(dbms, &self.endpoint)?;
-        connection.set_timeout(Some(query_plans::EXPLAIN_WITHIN))?;
-        let version = self.version.as_ref();
-        let mut explain = |question: &Question<'_>| {
-            rqps_server::explain::explain(dbms, version, connection.as_mut(), question)
-        };
-        Ok(query_plans::ask(probes, &mut explain))
+        let server = query_plans::Server { dbms, version: self.version.clone() };
+        query_plans::ask(&server, probes, clients)
     }
 
     /// What the server has left to do, by name.

@@ -12,7 +12,7 @@ use rqps_model::{Codec, Engine, SettingOrigin, Version};
 use super::guest_driver::GuestDriver;
 use super::own_guard::OwnGuard;
 use crate::Error;
-use crate::explain::{Question, Reason, Told};
+use crate::explain::{PreparedStatement, Question, Reason, Told};
 use crate::instance::Instance;
 use crate::settle::{Debt, Settled, Tables, Target};
 use crate::watch::Watch;
@@ -131,6 +131,13 @@ pub(crate) struct ExplainDriver {
         &Question<'_>,
         Asked,
     ) -> Result<Result<Told, Reason>, rqps_client::Error>,
+    /// The statements that a session has prepared, where the server lists them.
+    pub(crate) prepared_statements: Option<
+        fn(
+            Option<&Version>,
+            &mut dyn Connection,
+        ) -> Result<Vec<PreparedStatement>, rqps_client::Error>,
+    >,
     /// Whether some versions explain statements as text alone.
     pub(crate) may_refuse_prepared: bool,
 }

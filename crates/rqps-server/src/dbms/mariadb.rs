@@ -27,6 +27,7 @@ pub(super) const DRIVER: Driver = Driver {
         ask: |_, connection, question, asked| {
             mysql::ask_with("EXPLAIN", connection, question, asked)
         },
+        prepared_statements: None,
         may_refuse_prepared: true,
     }),
     page_codecs,

@@ -63,8 +63,12 @@ pub(super) const DRIVER: Driver = Driver {
     own: Some(OWN),
 };
 
-const EXPLAIN: ExplainDriver =
-    ExplainDriver { why_not: explain::why_not, ask: explain::ask, may_refuse_prepared: true };
+const EXPLAIN: ExplainDriver = ExplainDriver {
+    why_not: explain::why_not,
+    ask: explain::ask,
+    prepared_statements: None,
+    may_refuse_prepared: true,
+};
 
 pub(super) const OWN: OwnServer = OwnServer {
     initialise: process::initialise,

@@ -35,6 +35,7 @@ pub(super) const DRIVER: Driver = Driver {
     explain: Ok(ExplainDriver {
         why_not: |_, _| None,
         ask: explain::ask,
+        prepared_statements: Some(explain::prepared_statements),
         may_refuse_prepared: false,
     }),
     settle: settle::settle,

@@ -20,6 +20,14 @@ pub struct Question<'a> {
     pub types: &'a [ParamType],
     /// Values of the parameters as SQL literals, several times over.
     pub values: &'a [Vec<String>],
+    /// The name of the statement in a session that has prepared and executed it.
+    pub prepared_as: Option<&'a str>,
+}
+
+/// SQL with `$1` and so on in place of `?`: the text under which a session of PostgreSQL lists a statement.
+#[must_use]
+pub fn numbered(sql: &str) -> String {
+    filled(sql, |idx| format!("${}", idx + 1))
 }
 
 /// A plan's shape and the server's own words.
@@ -29,7 +37,7 @@ pub(crate) type Told = (PlanShape, String);
 pub(crate) type Reason = String;
 
 /// SQL with what `parameter` gives for each placeholder, by its number from 0.
-pub(crate) fn filled(sql: &str, parameter: impl Fn(usize) -> String) -> String {
+fn filled(sql: &str, parameter: impl Fn(usize) -> String) -> String {
     let mut parts = sql.split('?');
     let mut out = parts.next().unwrap_or_default().to_owned();
     for (idx, part) in parts.enumerate() {

@@ -349,7 +349,7 @@ impl Connection for Scripted {
 
 fn question<'a>(sql: &'a str, values: &'a [Vec<String>]) -> Question<'a> {
     let types = if values.is_empty() { &[][..] } else { &[ParamType::Int][..] };
-    Question { sql, shown: sql, protocol: Protocol::Prepared, types, values }
+    Question { sql, shown: sql, protocol: Protocol::Prepared, types, values, prepared_as: None }
 }
 
 fn draws(n: i32) -> Vec<Vec<String>> {
@@ -412,7 +412,49 @@ fn postgres_is_asked_until_it_has_decided_for_all_values() {
     assert_eq!(server.asked[0], "PREPARE rqps_explain (int4) AS SELECT c FROM t WHERE id=$1");
     assert_eq!(server.asked[6], "EXPLAIN (COSTS OFF, FORMAT JSON) EXECUTE rqps_explain (12)");
     assert_eq!(server.asked[7], "DEALLOCATE rqps_explain");
-    assert_eq!(found.words(), "lookup on PRIMARY; planned once");
+    assert_eq!(found.words(), "lookup on PRIMARY; generic plan");
+}
+
+#[test]
+fn postgres_is_asked_about_the_statement_that_a_session_has_executed() {
+    let plan = r#"[{"Plan": {"Node Type": "Index Scan", "Index Name": "t_pkey",
+        "Relation Name": "t", "Index Cond": "(id = 7)"}}]"#;
+    let mut server = Scripted::new(vec![Ok(one_cell(plan))]);
+    let (values, version) = (draws(6), "17.4".parse().unwrap());
+    let question =
+        Question { prepared_as: Some("s3"), ..question("SELECT c FROM t WHERE id=?", &values) };
+    let found = explain(Dbms::Postgres, Some(&version), &mut server, &question);
+    assert_eq!(server.asked, ["EXPLAIN (COSTS OFF, FORMAT JSON) EXECUTE s3 (7)"]);
+    assert_eq!(found.words(), "lookup on PRIMARY; custom plan");
+}
+
+#[test]
+fn postgres_lists_what_a_session_has_prepared() {
+    let row = |cells: [&str; 4]| -> Vec<Option<String>> {
+        cells.iter().map(|c| (*c != "NULL").then(|| (*c).to_owned())).collect()
+    };
+    let listed = |version: &str, cells| {
+        let rows = vec![row(cells)];
+        let result = ResultSet { columns: Vec::new(), rows, affected: 0 };
+        let mut server = Scripted::new(vec![Ok(result)]);
+        let version = version.parse().unwrap();
+        let all = prepared_statements(Dbms::Postgres, Some(&version), &mut server).unwrap();
+        (all, server.asked)
+    };
+    let sql = "SELECT c FROM t WHERE id=$1";
+    let (all, asked) = listed("17.4", ["s0", sql, "90", "5"]);
+    assert_eq!(
+        asked,
+        ["select name, statement, generic_plans, custom_plans from pg_prepared_statements"]
+    );
+    assert_eq!(all[0].sql, numbered("SELECT c FROM t WHERE id=?"));
+    assert_eq!(all[0].executions, Some(Executions { n_generic: 90, n_custom: 5 }));
+    let (all, asked) = listed("13.9", ["s0", sql, "NULL", "NULL"]);
+    assert_eq!(asked, ["select name, statement, null, null from pg_prepared_statements"]);
+    assert_eq!((all[0].name.as_str(), all[0].executions), ("s0", None));
+    let mut mysql = Scripted::new(Vec::new());
+    assert_eq!(prepared_statements(Dbms::Mysql, None, &mut mysql).unwrap(), []);
+    assert!(mysql.asked.is_empty());
 }
 
 #[test]

@@ -276,7 +276,7 @@ fn insert_step_system(
     place: Place<'_>,
     system: &SystemStep,
 ) -> rusqlite::Result<()> {
-    let SystemStep { outcome, slices, sizes, debt, checks, plans } = system;
+    let SystemStep { outcome, slices, sizes, debt, checks, plans, plans_of_starts: _ } = system;
     let Sizes { database_bytes, data_dir_bytes, redo_bytes, binlog_bytes } = sizes;
     let (outcome, reason) = outcome_columns(outcome);
     connection

@@ -37,11 +37,11 @@ pub(crate) fn insert(
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO query_plan (run_id, step_idx, system_idx, statement_idx, dbms, sql, asked,
-           shape, reason, server_text)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+           shape, reason, server_text, counts)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?;
     for (statement_idx, plan) in plans.iter().enumerate() {
-        let QueryPlan { dbms, sql, asked, shape, reason, text } = plan;
+        let QueryPlan { dbms, sql, asked, shape, reason, text, counts } = plan;
         statement.execute(params![
             place.run_id,
             place.step_idx,
@@ -53,6 +53,7 @@ pub(crate) fn insert(
             shape.as_ref().map(Json),
             reason,
             text,
+            counts.as_ref().map(Json),
         ])?;
     }
     Ok(())
@@ -64,7 +65,7 @@ pub(crate) fn select(
     place: Place<'_>,
 ) -> rusqlite::Result<Vec<QueryPlan>> {
     let mut statement = connection.prepare_cached(
-        "SELECT dbms, sql, asked, shape, reason, server_text FROM query_plan
+        "SELECT dbms, sql, asked, shape, reason, server_text, counts FROM query_plan
          WHERE run_id = ? AND step_idx = ? AND system_idx = ? ORDER BY statement_idx",
     )?;
     let plan = |row: &Row<'_>| {
@@ -75,6 +76,7 @@ pub(crate) fn select(
             shape: row.get::<_, Option<Json<_>>>(3)?.map(|json| json.0),
             reason: row.get(4)?,
             text: row.get(5)?,
+            counts: row.get::<_, Option<Json<_>>>(6)?.map(|json| json.0),
         })
     };
     let of = params![place.run_id, place.step_idx, place.system_idx];

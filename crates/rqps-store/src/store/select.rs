@@ -257,6 +257,7 @@ fn select_step_systems(
             debt: row.get::<_, Option<Json<_>>>(6)?.map_or_else(BTreeMap::new, |json| json.0),
             checks: row.get::<_, Option<Json<_>>>(7)?.map_or_else(Vec::new, |json| json.0),
             plans: Vec::new(),
+            plans_of_starts: Vec::new(),
         })
     };
     let systems = statement.query_map(params![run_id, step_idx], system)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rqps_model::calibration::{CalibratedStarts, Floor};
-use rqps_model::query_plan::{Access, Asked, Extra, Join, Path};
+use rqps_model::query_plan::{Access, Asked, Extra, Join, Path, PlanCounts, PlanKind};
 use rqps_model::run::SystemStep;
 use rqps_model::warning::{ChangedSetting, LastSlice, ServerFault, StopWay};
 use rqps_model::*;
@@ -235,7 +235,8 @@ fn system_step(d: &mut Draw) -> SystemStep {
         debt.insert(d.text(), d.count());
     }
     let (checks, plans) = (d.list(3, check), d.list(3, plan));
-    SystemStep { outcome, slices, sizes: sizes(d), debt, checks, plans }
+    let plans_of_starts = Vec::new();
+    SystemStep { outcome, slices, sizes: sizes(d), debt, checks, plans, plans_of_starts }
 }
 
 fn plan(d: &mut Draw) -> QueryPlan {
@@ -250,7 +251,7 @@ fn plan(d: &mut Draw) -> QueryPlan {
         joins: d.list(2, |d| *d.one(&[Join::Hash, Join::Merge])).into_iter().collect(),
         extras: d.list(3, |d| *d.one(&[Extra::Sort, Extra::Parallel])).into_iter().collect(),
         is_write: d.yes(),
-        is_generic: d.yes().then(|| d.yes()),
+        kind: d.yes().then(|| *d.one(&[PlanKind::Generic, PlanKind::Custom, PlanKind::Mixed])),
     };
     QueryPlan {
         dbms: *d.one(&[Dbms::Mysql, Dbms::Mariadb, Dbms::Postgres]),
@@ -259,7 +260,13 @@ fn plan(d: &mut Draw) -> QueryPlan {
         shape: d.yes().then(|| shape(d)),
         reason: d.text(),
         text: d.text(),
+        counts: d.yes().then(|| counts(d)),
     }
+}
+
+fn counts(d: &mut Draw) -> PlanCounts {
+    let [n_generic, n_custom, n_trial] = [d.count(), d.count(), d.count()];
+    PlanCounts { n_sessions: d.small(), n_generic, n_custom, n_trial }
 }
 
 fn check(d: &mut Draw) -> Check {

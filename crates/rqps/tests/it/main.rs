@@ -78,6 +78,8 @@ mod own_tables;
 #[cfg(test)]
 mod panics;
 #[cfg(test)]
+mod plan_flips;
+#[cfg(test)]
 mod processes;
 #[cfg(test)]
 mod profile;

@@ -18,6 +18,7 @@ use crate::journal::step_record::{StepRecord, Unrecorded};
 use crate::plan::seed;
 use crate::run_context::RunContext;
 use crate::schedule::outcome::{attempt_number, was_measured};
+use crate::schedule::plans::keep_plans;
 use crate::schedule::warnings::warnings_of_step;
 use crate::system_state::Member;
 
@@ -116,15 +117,17 @@ fn check_after_blocks(
     for (at, clients) in all_clients.into_iter().enumerate() {
         // What is left to do is read at once, with the others stopped, who have as much left.
         waiting.only(at).map_err(Broken::Unattributed)?;
-        all_pairs.push(clients.pairs);
-        drop(clients.pool);
         if is_kept {
             let system = members[at].idx();
             match members[at].up.debt() {
                 Ok(debt) => journal.cell_mut(step, system).debt = debt,
                 Err(error) => failed = failed.or(Some(Broken::System(system, error))),
             }
+            let kept = keep_plans(run, journal, &*members[at], step, &clients);
+            kept.map_err(|error| run.broken(system, error))?;
         }
+        all_pairs.push(clients.pairs);
+        drop(clients.pool);
     }
     drop(waiting);
     for (member, pairs) in members.iter_mut().zip(all_pairs) {

@@ -3,16 +3,18 @@
 //! PostgreSQL's manual, "EXPLAIN" and "Using EXPLAIN"; names of nodes are those of its `explain.c`.
 
 use rqps_client::{Connection, Error, ParamType};
-use rqps_model::query_plan::{Access, Asked, Extra, Join, Path};
+use rqps_model::query_plan::{Access, Asked, Extra, Join, Path, PlanKind};
 use rqps_model::{PlanShape, Version};
 use serde_json::Value;
 
-use crate::explain::{NAME, Question, Reason, Told, filled, with_values};
+use crate::explain::{
+    Executions, NAME, PreparedStatement, Question, Reason, Told, numbered, with_values,
+};
 
 const HEAD: &str = "EXPLAIN (COSTS OFF, FORMAT JSON)";
 
-/// Asks for the plan of a statement: prepared, as often as it takes until the server has decided
-/// whether one plan does for all values.
+/// Asks for the plan of a statement: by its name in a session that has executed it, else prepared and asked as often as
+/// it takes until the server has decided whether one plan does for all values.
 pub(super) fn ask(
     _: Option<&Version>,
     connection: &mut dyn Connection,
@@ -20,13 +22,16 @@ pub(super) fn ask(
     asked: Asked,
 ) -> Result<Result<Told, Reason>, Error> {
     let text = if asked == Asked::Prepared {
-        prepared(connection, question)?
+        match question.prepared_as {
+            Some(name) => executed(connection, name, question.values.first())?,
+            None => prepared(connection, question)?,
+        }
     } else {
         one(connection, &format!("{HEAD} {}", with_values(question)))?
     };
     Ok(parse(&text).map(|shape| {
-        let is_generic = (asked == Asked::Prepared).then(|| has_parameter(&text));
-        (PlanShape { is_generic, ..shape }, text)
+        let kind = if has_parameter(&text) { PlanKind::Generic } else { PlanKind::Custom };
+        (PlanShape { kind: (asked == Asked::Prepared).then_some(kind), ..shape }, text)
     }))
 }
 
@@ -41,18 +46,45 @@ fn prepared(connection: &mut dyn Connection, question: &Question<'_>) -> Result<
             ParamType::Inferred => "unknown",
         })
         .collect();
-    let sql = filled(question.sql, |idx| format!("${}", idx + 1));
+    let sql = numbered(question.sql);
     connection.query(&format!("PREPARE {NAME} ({}) AS {sql}", types.join(", ")))?;
     let mut told = Ok(String::new());
     for values in question.values {
-        let execute = format!("{HEAD} EXECUTE {NAME} ({})", values.join(", "));
-        told = one(connection, &execute);
+        told = executed(connection, NAME, Some(values));
         if told.is_err() {
             break;
         }
     }
     connection.query(&format!("DEALLOCATE {NAME}"))?;
     told
+}
+
+fn executed(
+    connection: &mut dyn Connection,
+    name: &str,
+    values: Option<&Vec<String>>,
+) -> Result<String, Error> {
+    let values = values.map_or_else(String::new, |values| values.join(", "));
+    one(connection, &format!("{HEAD} EXECUTE {name} ({values})"))
+}
+
+/// The statements that a session has prepared. Their plans are counted since 14.
+pub(super) fn prepared_statements(
+    version: Option<&Version>,
+    connection: &mut dyn Connection,
+) -> Result<Vec<PreparedStatement>, Error> {
+    let are_counted = version.is_some_and(|version| version.at_least(&[14]));
+    let counts = if are_counted { "generic_plans, custom_plans" } else { "null, null" };
+    let sql = format!("select name, statement, {counts} from pg_prepared_statements");
+    let rows = connection.query(&sql)?.rows.into_iter();
+    let statement = |row: Vec<Option<String>>| {
+        let [name, sql, n_generic, n_custom] = <[Option<String>; 4]>::try_from(row).ok()?;
+        let number = |text: Option<String>| text?.parse().ok();
+        let both = number(n_generic).zip(number(n_custom));
+        let executions = both.map(|(n_generic, n_custom)| Executions { n_generic, n_custom });
+        Some(PreparedStatement { name: name?, sql: sql?, executions })
+    };
+    Ok(rows.filter_map(statement).collect())
 }
 
 fn one(connection: &mut dyn Connection, sql: &str) -> Result<String, Error> {
