@@ -1,6 +1,6 @@
 //! A run from its plan to its end: the launches of the servers, one after the other.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use rqps_model::{Label, Run, RunStatus, RunStep, StepOutcome, SystemSource};
@@ -32,6 +32,8 @@ pub struct Carried {
     pub id: String,
     /// The systems that have not done all steps, each with the cause. The same call tries them again.
     pub missing: Vec<(Label, anyhow::Error)>,
+    /// Share of the time since all servers were fetched that was measured.
+    pub measured_share: f64,
 }
 
 /// Carries out a plan. Every slice is stored as it ends; when this fails, what was measured is kept
@@ -77,7 +79,11 @@ pub fn run<'a>(
     let n_done = journal.n_done();
     journal.tell(Event::RunStarted { run: &id, n_steps, n_done, expected });
     leftover::sweep(store, environment, journal.listener())?;
-    let result = carry_out(&mut context, &mut journal);
+    let measured_before = measured(journal.run());
+    let mut fetched = None;
+    let result = carry_out(&mut context, &mut journal, &mut fetched);
+    let since = fetched.map_or(Duration::ZERO, |at: Instant| at.elapsed());
+    let measured = measured(journal.run()).saturating_sub(measured_before);
     let status = match &result {
         Ok(()) if journal.excluded().is_empty() => RunStatus::Finished,
         Ok(()) => RunStatus::Failed,
@@ -104,7 +110,15 @@ pub fn run<'a>(
     journal.tell(Event::RunEnded { run: &id });
     let excluded = journal.into_excluded().into_iter();
     let missing = excluded.map(|one| (context.label(one.system).clone(), one.error)).collect();
-    Ok(Carried { id, missing })
+    let measured_share = measured.as_secs_f64() / since.as_secs_f64().max(f64::EPSILON);
+    Ok(Carried { id, missing, measured_share })
+}
+
+/// What was measured on all systems together, of which one is measured at a time.
+fn measured(run: &Run) -> Duration {
+    let systems = run.steps.iter().flat_map(|step| &step.systems);
+    let slices = systems.flat_map(|system| &system.slices);
+    Duration::from_nanos(slices.map(|slice| slice.duration_ns).fold(0, u64::saturating_add))
 }
 
 /// How long the pending steps take on all systems, without starts and settling.
@@ -122,11 +136,17 @@ fn is_nothing_known(run: &Run) -> bool {
 }
 
 /// Carries out the launches of the servers, one after the other, with all systems' steps.
-fn carry_out(run: &mut RunContext<'_>, journal: &mut Journal<'_>) -> Result<()> {
+/// Notes in `fetched` when their files were there.
+fn carry_out(
+    run: &mut RunContext<'_>,
+    journal: &mut Journal<'_>,
+    fetched: &mut Option<Instant>,
+) -> Result<()> {
     let mut profiler = Profiler::begin(run, journal)?;
     let mut audit = Audit::default();
     clear_done(run, journal)?;
     let mut ready = fetch_all(run, journal)?;
+    *fetched = Some(Instant::now());
     let mut states: Vec<SystemState> = run.systems().map(SystemState::new).collect();
     let is_interleaved = run.plan.schedule.is_interleaved();
     if !is_interleaved {

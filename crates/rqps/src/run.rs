@@ -60,7 +60,7 @@ pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Re
     }
     drop(teller);
     progress.clear();
-    let Carried { id, missing } = match result {
+    let Carried { id, missing, measured_share } = match result {
         Ok(carried) => carried,
         Err(error) => return Err(with_next_step(error, &store, &plan)),
     };
@@ -68,7 +68,10 @@ pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Re
     let (run, profiles) = (store.select_run(&of)?, store.select_stack_profiles(&of)?);
     let found = report::Found { run: &run, base: run.base, profiles: &profiles };
     let untold = tell(found, args, bound, around, &store);
-    progress.line(&format!("run {id} took {}", taken(began.elapsed())));
+    let (took, share) = (taken(began.elapsed()), 100.0 * measured_share.clamp(0.0, 1.0));
+    progress.line(&format!(
+        "run {id} took {took}; of the time after fetching, {share:.0}% was measured"
+    ));
     let failed: Vec<&str> = run
         .steps
         .iter()
