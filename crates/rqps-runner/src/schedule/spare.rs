@@ -70,7 +70,7 @@ fn part_of_spare(before: &[Spent<'_>], to_come: &[StartOfStep<'_>]) -> f64 {
     let Some(own) = to_come.first().filter(lacks) else { return 0.0 };
     let spare: f64 = before.iter().map(|spent| spent.of_start.time_s - spent.spent_s).sum();
     let wanted: f64 = to_come.iter().filter(lacks).map(|step| step.time_s).sum();
-    if wanted > 0.0 { spare.max(0.0) * own.time_s / wanted } else { 0.0 }
+    if wanted > 0.0 && spare > 0.0 { spare * own.time_s / wanted } else { 0.0 }
 }
 
 /// Seconds that a step was measured for, on the system with the most. All of its time where it failed everywhere: it
