@@ -30,7 +30,7 @@ pub(in crate::dbms) fn table_state(
     Ok(state)
 }
 
-/// `Ibuf: size 1, free list len 0, seg size 2, 0 merges`: pages in use, of which an empty buffer has one.
+/// `Ibuf: size 1, free list len 0, seg size 2, 0 merges`: pages in use. An empty buffer has one.
 fn parse_change_buffer(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.trim().strip_prefix("Ibuf: size "))?;
     line.split(',').next()?.parse().ok()
