@@ -104,6 +104,16 @@ CREATE TABLE query_plan (
   FOREIGN KEY (run_id, step_idx, system_idx) REFERENCES step_system ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE table_state (
+  run_id TEXT NOT NULL,
+  step_idx INTEGER NOT NULL,
+  system_idx INTEGER NOT NULL,
+  fact TEXT NOT NULL,
+  value INTEGER NOT NULL,
+  PRIMARY KEY (run_id, step_idx, system_idx, fact),
+  FOREIGN KEY (run_id, step_idx, system_idx) REFERENCES step_system ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE slice (
   slice_id INTEGER NOT NULL PRIMARY KEY,
   run_id TEXT NOT NULL,

@@ -51,6 +51,7 @@ pub mod stacks;
 mod stall;
 mod start_prior;
 mod system_pair;
+mod table_states;
 mod totals;
 mod wall;
 mod width;

@@ -29,6 +29,8 @@ pub enum Fault {
     DiskFull,
     /// Every result and every count has so many rows more or, if negative, less.
     WrongRows(i64),
+    /// Vacuum would have so many dead rows to remove; of PostgreSQL.
+    DeadRows(u64),
     /// It is another version than its program says.
     Version(String),
     /// It ignores the signal to stop.
@@ -81,6 +83,7 @@ impl fmt::Display for Fault {
             Self::EndConnection => f.write_str("end-connection"),
             Self::DiskFull => f.write_str("disk-full"),
             Self::WrongRows(by) => write!(f, "wrong-rows {by}"),
+            Self::DeadRows(n) => write!(f, "dead-rows {n}"),
             Self::Version(version) => write!(f, "version {version}"),
             Self::KeepRunning => f.write_str("keep-running"),
             Self::LoseStatements => f.write_str("lose-statements"),
@@ -104,6 +107,7 @@ impl FromStr for Fault {
             "end-connection" => Self::EndConnection,
             "disk-full" => Self::DiskFull,
             "wrong-rows" => Self::WrongRows(rest.parse().map_err(|_| bad())?),
+            "dead-rows" => Self::DeadRows(rest.parse().map_err(|_| bad())?),
             "version" => Self::Version(rest.to_owned()),
             "keep-running" => Self::KeepRunning,
             "lose-statements" => Self::LoseStatements,

@@ -244,6 +244,14 @@ impl Faults {
         by.unwrap_or_default()
     }
 
+    pub(crate) fn dead_rows(&self) -> u64 {
+        let n = self.find(|fault| match fault {
+            Fault::DeadRows(n) => Some(*n),
+            _ => None,
+        });
+        n.unwrap_or_default()
+    }
+
     pub(crate) fn version(&self) -> Option<String> {
         self.find(|fault| match fault {
             Fault::Version(version) => Some(version.clone()),

@@ -53,6 +53,11 @@ impl Store {
         self.lock().iter().map(|(name, table)| (name.clone(), table.bytes())).collect()
     }
 
+    /// Rows of all tables.
+    pub(crate) fn n_rows(&self) -> u64 {
+        self.lock().values().map(|table| table.n_rows).sum()
+    }
+
     /// Whether a table is there.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.lock().contains_key(name)

@@ -13,10 +13,10 @@ use rqps_client::{Breaker, Connection};
 use rqps_workload::{EventError, Worker};
 
 pub use client::Member;
-use client::{Answer, Question, Said, Shared, Task, place_self, serve};
+use client::{Answer, Prepare, Question, Said, Shared, Task, place_self, serve};
 
 use crate::event_loop::{Published, Share};
-use crate::{Order, Stop, Tally};
+use crate::{Order, Pace, Stop, Tally};
 
 /// Time between the word to go and the common start: enough for every thread, which is ready by
 /// then, to wake. What the host does in it counts as the slice's usage, so it is short.
@@ -108,6 +108,10 @@ pub struct ClientPool {
     shared: Arc<Shared>,
     /// Time of the slices so far on the clock of rates that go on.
     past: Duration,
+    /// Whether each client draws all slices from one stream.
+    has_one_stream: bool,
+    /// Events of each client since its stream began.
+    n_of_stream: Vec<u64>,
 }
 
 impl ClientPool {
@@ -137,6 +141,8 @@ impl ClientPool {
             roles,
             shared,
             past: Duration::ZERO,
+            has_one_stream: false,
+            n_of_stream: vec![0; n_clients],
         };
         for (client_idx, member) in members.into_iter().enumerate() {
             let share = pool.share_of(client_idx);
@@ -193,6 +199,20 @@ impl ClientPool {
         answers.recv().map_err(|_| vanished())
     }
 
+    /// Has each client draw all slices from one stream, the one of the first slice's seed. Two pools of as many
+    /// clients then have the same events in the same order, however many of them fit into each slice.
+    #[must_use]
+    pub fn with_one_stream(mut self) -> Self {
+        self.has_one_stream = true;
+        self
+    }
+
+    /// Events of each client since its stream began.
+    #[must_use]
+    pub fn events_of_stream(&self) -> &[u64] {
+        &self.n_of_stream
+    }
+
     /// The kernel's ids of the client threads.
     #[must_use]
     pub fn thread_ids(&self) -> Vec<i32> {
@@ -237,6 +257,32 @@ impl ClientPool {
         edge: &mut dyn FnMut(Edge),
         show: &mut dyn FnMut(Live) -> Control,
     ) -> Result<Vec<Tally>, ClientPoolError> {
+        self.run_each(orders, None, edge, show)
+    }
+
+    /// Runs all clients, which have one role, until each has had `n` events since its stream began. One that
+    /// has had more does nothing.
+    ///
+    /// # Errors
+    /// As [`ClientPool::run_roles`].
+    pub fn run_up_to(
+        &mut self,
+        n: u64,
+        seed: u64,
+        show: &mut dyn FnMut(Live) -> Control,
+    ) -> Result<(), ClientPoolError> {
+        let order = Order { pace: Pace::Closed, stop: Stop::Events(0), seed };
+        self.run_each(&[order], Some(n), &mut |_| {}, show).map(|_| ())
+    }
+
+    /// Runs one slice. With `up_to`, clients end by their number of events and not by their orders.
+    fn run_each(
+        &mut self,
+        orders: &[Order],
+        up_to: Option<u64>,
+        edge: &mut dyn FnMut(Edge),
+        show: &mut dyn FnMut(Live) -> Control,
+    ) -> Result<Vec<Tally>, ClientPoolError> {
         if let Some(&role) = self.roles.iter().find(|role| **role >= orders.len()) {
             return Err(ClientPoolError::NoOrder { role });
         }
@@ -244,7 +290,7 @@ impl ClientPool {
         if !orders.iter().any(|order| order.pace.goes_on()) {
             self.past = Duration::ZERO;
         }
-        self.make_ready(orders)?;
+        self.make_ready(orders, up_to)?;
         edge(Edge::Start);
         let n_clients = u32::try_from(self.tasks.len()).unwrap_or(u32::MAX);
         let start = Instant::now() + LEAD + LEAD_PER_CLIENT * n_clients;
@@ -293,6 +339,10 @@ impl ClientPool {
         if let Some(failure) = failure {
             return Err(failure);
         }
+        for (n, tally) in self.n_of_stream.iter_mut().zip(&tallies) {
+            let before = if self.has_one_stream { *n } else { 0 };
+            *n = before + tally.as_ref().map_or(0, |tally| tally.n_events);
+        }
         let last_ns = tallies.iter().flatten().map(|tally| tally.last_ns).max().unwrap_or(0);
         let passed = length(orders, Duration::from_nanos(last_ns));
         self.past += passed;
@@ -308,8 +358,18 @@ impl ClientPool {
     }
 
     /// Lets every thread make room for what it will count, and waits until all have.
-    fn make_ready(&self, orders: &[Order]) -> Result<(), ClientPoolError> {
-        self.tell_all(|client_idx| Task::Prepare(orders[self.roles[client_idx]], self.past))?;
+    fn make_ready(&self, orders: &[Order], up_to: Option<u64>) -> Result<(), ClientPoolError> {
+        self.tell_all(|client_idx| {
+            let mut order = orders[self.roles[client_idx]];
+            let n_before = self.n_of_stream[client_idx];
+            if let Some(n) = up_to {
+                // Of all clients, each of which has its share.
+                let n_clients = self.share_of(client_idx).n_clients as u64;
+                order.stop = Stop::Events(n.saturating_sub(n_before) * n_clients);
+            }
+            let reseeds = !self.has_one_stream || n_before == 0;
+            Task::Prepare(Prepare { order, past: self.past, reseeds })
+        })?;
         let mut is_ready = vec![false; self.tasks.len()];
         while let Some(first) = is_ready.iter().position(|&ready| !ready) {
             match self.answers.recv_timeout(SHOW_EVERY) {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Calibrated, Host, Imported, Label, Placement, QueryPlan, RunStatus, Schedule, Slice, StepIdx,
-    StepInfo, SystemIdx, SystemSpec, Version, Warning,
+    StepInfo, SystemIdx, SystemSpec, TableState, Version, Warning,
 };
 
 /// The fact of a server's process that says whether direct IO was refused.
@@ -153,6 +153,9 @@ pub struct SystemStep {
     /// The same of each start of the servers, where steps of several starts are joined.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plans_of_starts: Vec<StartPlans>,
+    /// The tables: before a step that reads, and what a step that writes has done.
+    #[serde(default)]
+    pub table_state: TableState,
 }
 
 /// The plans of a step's statements on one start of the server.
@@ -176,6 +179,7 @@ impl SystemStep {
             checks: Vec::new(),
             plans: Vec::new(),
             plans_of_starts: Vec::new(),
+            table_state: TableState::new(),
         }
     }
 }

@@ -86,6 +86,7 @@ fn join_system(starts: &[(u32, &SystemStep)]) -> SystemStep {
     let sizes = starts.iter().rev().map(|(_, s)| s.sizes).find(|s| *s != Sizes::default());
     let plans_of_starts = plans_of_starts(starts);
     let debt = starts.iter().rev().map(|(_, s)| &s.debt).find(|debt| !debt.is_empty());
+    let states = starts.iter().rev().map(|(_, s)| &s.table_state).find(|state| !state.is_empty());
     SystemStep {
         outcome: outcome(starts),
         slices: starts.iter().flat_map(slices).collect(),
@@ -94,6 +95,7 @@ fn join_system(starts: &[(u32, &SystemStep)]) -> SystemStep {
         checks: checks(starts),
         plans: usual_plans(&plans_of_starts),
         plans_of_starts,
+        table_state: states.cloned().unwrap_or_default(),
     }
 }
 

@@ -6,7 +6,9 @@ use rqps_model::warning::{
     BackgroundWork, ChangedSetting, HeldRate, LastSlice, PlanOfStarts, RateLevels, ServerFault,
     StallCause, StopWay, TakenBy, TakenTime,
 };
-use rqps_model::{ErrorCount, Estimate, Run, Scope, Warning, WarningKind};
+use rqps_model::{
+    ErrorCount, Estimate, Run, Scope, TableDifference, TableFact, Warning, WarningKind,
+};
 
 pub use of_report::InWords;
 pub use of_report::{sentences, slices_in_words};
@@ -110,6 +112,10 @@ pub fn meaning(kind: &WarningKind) -> String {
         WarningKind::PlanVaries { .. } => {
             "some starts of the server ran another query plan, so that the figure is of a mixture and \
              has no verdict".to_owned()
+        }
+        WarningKind::TablesDiffer { .. } => {
+            "the tables of the system and of the base were not in the same state, so the ratio \
+             holds what was done to them before".to_owned()
         }
         WarningKind::Failed { reason } | WarningKind::NotStopped { reason } => reason.clone(),
         WarningKind::MeasuredAgain => {
@@ -301,6 +307,9 @@ fn facts(CellWarning { kind, slices, .. }: &CellWarning) -> String {
             of_cpu.chain(of_bytes).collect::<Vec<_>>().join("; ")
         }
         WarningKind::PlanVaries { plans, sql, n_more } => plan_varies(plans, sql, *n_more),
+        WarningKind::TablesDiffer { differences } => {
+            differences.iter().map(table_difference).collect::<Vec<_>>().join("; ")
+        }
         // Said in full by their meaning.
         _ => String::new(),
     }
@@ -367,6 +376,37 @@ fn plan_varies(plans: &[PlanOfStarts], sql: &str, n_more: usize) -> String {
         n => format!(", and {} more", count(n, "statement")),
     };
     format!("{}, {}{more}", plans.join(" against "), clip(sql, SQL_COLUMNS))
+}
+
+/// `dead rows 31000, the base's 1200, on 2 starts`.
+fn table_difference(found: &TableDifference) -> String {
+    let TableDifference { fact, base, own, n_starts } = *found;
+    let value = |n: u64| match fact {
+        TableFact::TableBytes | TableFact::IndexBytes | TableFact::CompactionBytes => {
+            format!("{:.1} MB", mb(n as f64))
+        }
+        _ => n.to_string(),
+    };
+    let starts = if n_starts > 1 { format!(", on {n_starts} starts") } else { String::new() };
+    format!("{} {}, the base's {}{starts}", table_fact(fact), value(own), value(base))
+}
+
+fn table_fact(fact: TableFact) -> &'static str {
+    match fact {
+        TableFact::Writes => "events that wrote",
+        TableFact::IndexLevels => "levels of the indexes",
+        TableFact::Rows => "rows",
+        TableFact::DeadRows => "dead rows",
+        TableFact::Updates => "updates",
+        TableFact::HotUpdates => "HOT updates",
+        TableFact::Autovacuums => "autovacuums",
+        TableFact::TableBytes => "tables",
+        TableFact::IndexBytes => "indexes",
+        TableFact::SnapshotAge => "age of the oldest snapshot",
+        TableFact::HistoryList => "history list length",
+        TableFact::ChangeBufferPages => "pages of the change buffer",
+        TableFact::CompactionBytes => "bytes to compact",
+    }
 }
 
 fn clock_set(by_ms: i64) -> String {

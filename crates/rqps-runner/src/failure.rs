@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use rqps_load::ClientPoolError;
 use rqps_model::SystemIdx;
 
 /// Why the rounds of a step ended before its last block.
@@ -20,6 +21,14 @@ pub(crate) enum Broken {
 }
 
 impl Broken {
+    /// What ended a slice of a system's clients.
+    pub(crate) fn of_clients(system: SystemIdx, error: ClientPoolError) -> Self {
+        match error {
+            ClientPoolError::Stopped => Self::Run(error.into()),
+            other => Self::System(system, other.into()),
+        }
+    }
+
     /// The error, whatever it breaks off.
     pub(crate) fn into_error(self) -> anyhow::Error {
         match self {

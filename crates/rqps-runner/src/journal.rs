@@ -9,7 +9,9 @@ pub(crate) mod step_record;
 pub(crate) mod warnings;
 
 use anyhow::Result;
-use rqps_model::{QueryPlan, Run, RunStatus, Slice, StepIdx, StepOutcome, SystemIdx, SystemStep};
+use rqps_model::{
+    QueryPlan, Run, RunStatus, Slice, StepIdx, StepOutcome, SystemIdx, SystemStep, TableState,
+};
 use rqps_stacks::profile::StackProfile;
 use rqps_store::{RunRef, Store, unix_ms};
 
@@ -131,6 +133,18 @@ impl<'a> Journal<'a> {
     ) -> Result<()> {
         self.store.insert_plans(&self.run.id, step.0, system.0, &plans)?;
         self.run.cell_mut(step, system).plans = plans;
+        Ok(())
+    }
+
+    /// Stores facts of the tables of a step on a system.
+    pub(crate) fn keep_table_state(
+        &mut self,
+        step: StepIdx,
+        system: SystemIdx,
+        state: TableState,
+    ) -> Result<()> {
+        self.store.keep_table_state(&self.run.id, step.0, system.0, &state)?;
+        self.run.cell_mut(step, system).table_state.extend(state);
         Ok(())
     }
 

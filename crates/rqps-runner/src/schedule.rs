@@ -11,5 +11,6 @@ pub(crate) mod sequential;
 pub(crate) mod settle;
 mod spare;
 pub(crate) mod step;
+mod table_state;
 pub(crate) mod warm;
 pub(crate) mod warnings;

@@ -31,6 +31,8 @@ pub(crate) struct SystemState {
     /// The step of which this attempt at the run has measured nothing, as an earlier one had measured all:
     /// its tables are not those that the step left.
     pub(crate) unmeasured_step: Option<StepIdx>,
+    /// Events of the step that it is in, where that step changes rows: all attempts together.
+    pub(crate) n_writes: u64,
     /// The step that it has measured to its end, whatever comes after that.
     pub(crate) measured_step: Option<StepIdx>,
 }
@@ -49,6 +51,7 @@ impl SystemState {
             is_broken_off: false,
             resumed_step: None,
             unmeasured_step: None,
+            n_writes: 0,
             measured_step: None,
         }
     }

@@ -65,6 +65,7 @@ pub mod source;
 mod start;
 pub mod statement;
 pub mod symbols;
+pub mod table_state;
 pub mod threads;
 mod tool;
 pub mod trial;

@@ -13,6 +13,7 @@ pub mod run_ref;
 mod select;
 pub mod stack_profile;
 pub mod summary;
+pub mod table_state;
 pub mod tables;
 pub mod tags;
 pub mod unfinished;

@@ -26,6 +26,7 @@ use super::plans::StepPlans;
 use super::settle;
 use super::start_prior;
 use super::system_pair::SystemPair;
+use super::table_states;
 
 /// A step, what its slices tell, and how the systems go about its statements.
 #[derive(Clone, Copy)]
@@ -147,6 +148,8 @@ fn open_cells<'s>(
             let pair = pair(run, of, rule, idx)?;
             warnings.extend(warnings_of_pair(step, rule, base, own, book));
             warnings.extend(pair.excluded().map(|kind| book.warn(kind)));
+            let differ = table_states::differ(run, step, rule.base, idx);
+            warnings.extend(differ.map(|kind| book.warn(kind)));
             if !insert::is_step(step) {
                 guard::of_pair(step.info.kind, &pair, warnings, book);
             }

@@ -27,10 +27,9 @@ pub struct Member<C, W> {
     pub role: usize,
 }
 
-/// What a client thread is told: to make everything ready for an order, with the time on its clock
-/// before it, then to go; or to put a question to its server.
+/// What a client thread is told: to make everything ready for an order, then to go; or to put a question to its server.
 pub(super) enum Task {
-    Prepare(Order, Duration),
+    Prepare(Prepare),
     Go(Instant),
     /// Between slices.
     Ask(Question),
@@ -38,6 +37,14 @@ pub(super) enum Task {
 
 /// What is asked on a client's connection.
 pub(super) type Question = Box<dyn FnOnce(&mut dyn Connection) + Send>;
+/// The order of a client's next slice.
+pub(super) struct Prepare {
+    pub(super) order: Order,
+    /// Time on the client's clock before the slice.
+    pub(super) past: Duration,
+    /// Whether it draws from the order's seed, and does not go on with what it drew from last.
+    pub(super) reseeds: bool,
+}
 
 pub(super) struct Answer {
     pub(super) client_idx: usize,
@@ -94,11 +101,13 @@ pub(super) fn serve<C: Connection, W: Worker<C>>(
     let mut prepared: Option<(Order, Tally)> = None;
     while let Ok(task) = tasks.recv() {
         let said = match task {
-            Task::Prepare(order, past) => {
+            Task::Prepare(Prepare { order, past, reseeds }) => {
                 let n = if order.pace.goes_on() { on_clock.n } else { 0 };
                 let past_ns = u64::try_from(past.as_nanos()).unwrap_or(u64::MAX);
                 on_clock = OnClock { n, past_ns };
-                member.worker.reseed(order.client_seed(client_idx));
+                if reseeds {
+                    member.worker.reseed(order.client_seed(client_idx));
+                }
                 if order.pace.rate().is_some() {
                     short_slice::ask();
                 }

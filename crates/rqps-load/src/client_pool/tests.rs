@@ -183,6 +183,24 @@ fn stops_after_a_time_with_whole_windows() {
 }
 
 #[test]
+fn clients_of_one_stream_go_on_up_to_the_same_event() {
+    let (mut slow, quick) = (Pairs::new(), Pairs::new());
+    slow.wait = Duration::from_millis(2);
+    let log = Arc::clone(&slow.log);
+    let mut pool = pool(vec![slow, quick]).with_one_stream();
+    let time = Stop::Time(Duration::from_millis(20));
+    for _ in 0..2 {
+        pool.run(&order(Pace::Closed, time), &mut |_| {}, &mut |_| Control::Go).unwrap();
+    }
+    let &[behind, ahead] = pool.events_of_stream() else { panic!("two clients") };
+    assert!(0 < behind && behind < ahead, "{behind} {ahead}");
+    pool.run_up_to(behind + 5, 1, &mut |_| Control::Go).unwrap();
+    assert_eq!(pool.events_of_stream(), [behind + 5, ahead], "who is ahead waits");
+    let n_seeded = log.lock().unwrap().iter().filter(|what| **what == "made ready").count();
+    assert_eq!(n_seeded, 1, "later slices draw from the first one's stream");
+}
+
+#[test]
 fn counts_deadlocks_and_goes_on() {
     let mut worker = Pairs::new();
     worker.fail_every = 10;
@@ -496,7 +514,7 @@ fn a_crew_that_is_dropped_breaks_off_what_never_ends() {
         let member = Member { connection, worker: Stuck { socket }, cpus: Vec::new(), role: 0 };
         let mut pool = ClientPool::start(vec![member]).unwrap();
         pool.breakers = vec![breaker];
-        pool.make_ready(&[order(Pace::Closed, Stop::Events(1))]).unwrap();
+        pool.make_ready(&[order(Pace::Closed, Stop::Events(1))], None).unwrap();
         pool.tell_all(|_| Task::Go(Instant::now())).unwrap();
         drop(pool);
         done.send(()).unwrap();

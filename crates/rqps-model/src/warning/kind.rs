@@ -9,7 +9,7 @@ use super::facts::{
     StallCause, StartSpread, StopWay,
 };
 use super::severity::Severity;
-use crate::{Calibrated, ErrorCount, Estimate, RunStatus};
+use crate::{Calibrated, ErrorCount, Estimate, RunStatus, TableDifference};
 
 /// What happened, with its facts. Of slices and of whole runs.
 #[derive(
@@ -220,6 +220,11 @@ pub enum WarningKind {
         sql: String,
         /// Further statements whose plan was not the same.
         n_more: usize,
+    },
+    /// The tables of the system and of the base are not in the same state.
+    TablesDiffer {
+        /// In what, each with its values on the start where they differ most.
+        differences: Vec<TableDifference>,
     },
     /// The run was interrupted and resumed.
     RunResumed {

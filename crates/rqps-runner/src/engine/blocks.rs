@@ -7,13 +7,14 @@
 //! a slice: stop the others, go on │ run in │ sample │ ← counted → │ sample
 //! ```
 
+mod even_out;
 mod lane;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use rqps_load::{ClientPoolError, Control, Edge, Live, Order, Pace, PlaceInBlock, Stop, Tally};
+use rqps_load::{Control, Edge, Live, Order, Pace, PlaceInBlock, Stop, Tally};
 use rqps_model::{Sample, Usage, WarningKind};
 use rqps_sample::End;
 use rqps_store::unix_ms;
@@ -72,6 +73,16 @@ struct Measured {
 impl Blocks<'_, '_> {
     /// Measures the blocks that are not done; each is handed to `observer` as it ends.
     pub(crate) fn run(&mut self, done: Done, observer: &mut dyn Observer) -> Result<(), Broken> {
+        let begun = Instant::now();
+        let result = self.run_blocks(done, observer);
+        if let Err(Broken::System(failed, _)) = &result {
+            // The others go on with other clients. One of them that fails here fails there, too.
+            let _ = self.even_out(Some(*failed), begun.elapsed(), observer);
+        }
+        result
+    }
+
+    fn run_blocks(&mut self, done: Done, observer: &mut dyn Observer) -> Result<(), Broken> {
         self.warm_up(observer)?;
         let longest = self.lanes.iter().filter_map(|lane| lane.usual_event).max();
         if let (Cut::Timed(cut), Some(longest)) = (&mut self.cut, longest) {
@@ -107,7 +118,9 @@ impl Blocks<'_, '_> {
             }
             done.n_blocks += 1;
             let longest_ns = block.iter().map(|(_, slice)| slice.duration_ns).max();
-            done.spent += Duration::from_nanos(longest_ns.unwrap_or_default());
+            let longest = Duration::from_nanos(longest_ns.unwrap_or_default());
+            done.spent += longest;
+            self.even_out(None, longest, observer)?;
             // A store that another process has locked makes this one wait.
             self.waiting.thaw();
             if observer.keep(block).map_err(Broken::Unattributed)? == Next::Enough {
@@ -120,6 +133,7 @@ impl Blocks<'_, '_> {
     /// Warms up the systems that have not been for this step, and sees how long their events take.
     fn warm_up(&mut self, observer: &mut dyn Observer) -> Result<(), Broken> {
         let Some(order) = warm_up(self.planned, self.seed) else { return Ok(()) };
+        let mut longest = Duration::ZERO;
         for at in 0..self.lanes.len() {
             if self.lanes[at].usual_event.is_some() {
                 continue;
@@ -130,9 +144,11 @@ impl Blocks<'_, '_> {
             // Half of them: the first ones find nothing in memory.
             let usual_ns = tallies.first().map(|tally| tally.response_times.value_at_quantile(0.5));
             self.lanes[at].usual_event = usual_ns.map(Duration::from_nanos);
+            longest =
+                longest.max(Duration::from_nanos(tallies.first().map_or(0, |tally| tally.span_ns)));
         }
         self.waiting.thaw();
-        Ok(())
+        self.even_out(None, longest, observer)
     }
 
     fn check(&self) -> Result<()> {
@@ -298,10 +314,7 @@ impl Blocks<'_, '_> {
             before = Some(live).filter(|_| !is_timed);
             if interrupt.load(Ordering::Relaxed) { Control::Stop } else { Control::Go }
         });
-        result.map_err(|error| match error {
-            ClientPoolError::Stopped => Broken::Run(error.into()),
-            other => Broken::System(system, other.into()),
-        })
+        result.map_err(|error| Broken::of_clients(system, error))
     }
 }
 

@@ -160,6 +160,7 @@ fn clients_of(
     let injected_slowdown = InjectedSlowdown::of(bench, &served, seed)?;
     let placed = Placed::of(bench, planned.placement, &served);
     let pool = ClientPool::of_steps(members)?;
+    let pool = if planned.changes_rows() { pool.with_one_stream() } else { pool };
     watch(bench, &served, &pool);
     let serving = served.iter().filter_map(|one| one.thread).collect();
     let (_, _, events_per_s) = planned.of_file()?;

@@ -162,6 +162,13 @@ impl PlannedStep {
         }
     }
 
+    /// Whether it is a step of a suite file that changes rows for a set time.
+    #[must_use]
+    pub(crate) fn changes_rows(&self) -> bool {
+        let writes = matches!(self.info.kind, StepKind::Write | StepKind::Insert | StepKind::Mixed);
+        writes && matches!(self.job, Job::File { .. })
+    }
+
     /// Whether steps after it need the tables or the indexes that it makes: it is done again after a failure.
     #[must_use]
     pub(crate) fn makes_tables(&self) -> bool {

@@ -23,6 +23,7 @@ use crate::schedule::outcome::{self, end_step, end_step_on_all, in_step, was_mea
 use crate::schedule::plans::keep_plans;
 use crate::schedule::profiles::{GONE, Profiler, may_have_lost_servers};
 use crate::schedule::spare;
+use crate::schedule::table_state::keep_before;
 use crate::schedule::warnings::warnings_of_step;
 
 use crate::schedule::step::one_step;
@@ -157,6 +158,11 @@ fn measure_together(
             let mut several: Vec<_> = members.iter_mut().enumerate().filter_map(of_step).collect();
             insert_step(run, journal, &mut several, step, Recording { is_kept: true, others })
         } else {
+            // All servers run now: those that wait are stopped later.
+            for &m in &attempt.left {
+                let kept = keep_before(run, journal, &mut members[m], step);
+                kept.map_err(|error| run.broken(members[m].idx(), error))?;
+            }
             measure_blocks(run, journal, members, step, &mut attempt)
         };
         let (failed, error) = match result {
@@ -255,7 +261,12 @@ fn measure_blocks(
     let result = blocks.run(done, &mut record.ending_at(figures, half_width));
     let events = blocks.lanes.iter().filter_map(|lane| Some((lane.system, lane.usual_event?)));
     attempt.events.extend(events);
+    let writes: Vec<_> = blocks.lanes.iter().map(|lane| (lane.system, lane.n_events())).collect();
     let clients: Vec<StepClients> = blocks.lanes.into_iter().map(|lane| lane.clients).collect();
+    for member in members.iter_mut() {
+        let own = writes.iter().filter(|(system, _)| *system == member.idx());
+        member.state.n_writes += own.map(|(_, n)| n).sum::<u64>();
+    }
     if waiting.gave_up() {
         journal.note(&format!("{}: {RAN_ON}", planned.info.name));
     }

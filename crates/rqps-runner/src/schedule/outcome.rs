@@ -9,6 +9,7 @@ use crate::journal::{Journal, engine_state};
 use crate::run_context::RunContext;
 use crate::schedule::failed_step;
 use crate::schedule::settle::{Settled, settle, settle_all};
+use crate::schedule::table_state::keep_writes;
 use crate::system::RunningSystem;
 use crate::system_state::{Member, SystemState};
 
@@ -95,6 +96,7 @@ fn close_step(
     outcome: StepOutcome,
 ) -> Result<()> {
     let (system, planned) = (member.idx(), run.step(step));
+    keep_writes(run, journal, member, step)?;
     let is_of_step = member.state.unmeasured_step.take() != Some(step);
     let sizes = if is_of_step { member.up.sizes()? } else { Sizes::default() };
     if is_of_step {

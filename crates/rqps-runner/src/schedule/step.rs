@@ -17,6 +17,7 @@ use crate::schedule::insert::{Recording, insert_step};
 use crate::schedule::load::load;
 use crate::schedule::outcome::{attempt_number, end_step, in_step, outcome, was_measured};
 use crate::schedule::plans::keep_plans;
+use crate::schedule::table_state::keep_before;
 use crate::schedule::warnings::warnings_of_step;
 use crate::system_state::Member;
 
@@ -41,6 +42,7 @@ pub(crate) fn one_step(
         });
         loaded.map_err(|error| Broken::System(system, error))
     } else {
+        keep_before(run, journal, member, step)?;
         measure(run, journal, member, step)
     };
     let measured = match measured {
@@ -70,14 +72,19 @@ fn measure(
         return Ok(());
     }
     let attempt = attempt_number(run, member.state, step);
-    alone(run, member, step, attempt, |blocks| {
-        blocks.run(done, &mut StepRecord::new(journal, step, vec![warnings]))?;
+    let mut n_writes = 0;
+    let measured = alone(run, member, step, attempt, |blocks| {
+        let measured = blocks.run(done, &mut StepRecord::new(journal, step, vec![warnings]));
+        n_writes = blocks.lanes.iter().map(Lane::n_events).sum();
+        measured?;
         for lane in &blocks.lanes {
             let kept = keep_plans(run, journal, member, step, &lane.clients);
             kept.map_err(|error| run.broken(system, error))?;
         }
         Ok(())
-    })
+    });
+    member.state.n_writes += n_writes;
+    measured
 }
 
 /// Does something with the clients of a step on one system.

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use rqps_client::Connection;
-use rqps_model::{Dbms, Engine, QueryPlan, RunSystem, Sizes};
+use rqps_model::{Dbms, Engine, QueryPlan, RunSystem, Sizes, TableState};
 use rqps_server::dbms::{has_binary_log, own_scope};
-use rqps_server::{Watch, audit, compression, debt, destructive, facts, lsm, settle};
+use rqps_server::{Watch, audit, compression, debt, destructive, facts, lsm, settle, table_state};
 use rqps_workload::Probe;
 
 use super::answers::{Gone, ask};
@@ -228,6 +228,14 @@ impl RunningSystem {
     pub(crate) fn debt(&mut self) -> Result<BTreeMap<String, u64>> {
         self.renew()?;
         Ok(debt::read(self.spec.dbms, self.admin.as_mut())?)
+    }
+
+    /// The state of its tables.
+    pub(crate) fn table_state(&mut self) -> Result<TableState> {
+        self.renew()?;
+        let Some(version) = &self.version else { return Ok(TableState::new()) };
+        let data_dir = self.server.as_ref().map(|s| s.running.data_dir());
+        Ok(table_state::read(self.spec.dbms, version, data_dir, self.admin.as_mut())?)
     }
 
     /// Brings background work to rest; tells what was left.

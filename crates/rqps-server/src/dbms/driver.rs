@@ -7,7 +7,7 @@ use std::process::Command;
 use nix::sys::signal::Signal;
 use rqps_client::{Connection, ResultSet};
 use rqps_model::query_plan::Asked;
-use rqps_model::{Codec, Engine, SettingOrigin, Version};
+use rqps_model::{Codec, Engine, SettingOrigin, TableState, Version};
 
 use super::guest_driver::GuestDriver;
 use super::own_guard::OwnGuard;
@@ -64,6 +64,8 @@ pub(crate) struct Driver {
     ) -> Result<Vec<Debt>, Error>,
     /// Its background work, by name.
     pub(crate) debt: fn(&mut dyn Connection) -> Result<BTreeMap<String, u64>, Error>,
+    /// The state of the benchmark's tables, as far as it tells; by its files where their directory is given.
+    pub(crate) table_state: fn(Option<&Path>, &mut dyn Connection) -> Result<TableState, Error>,
     /// The settings that decide what a commit waits for, of an engine: fully durable or not.
     pub(crate) durability: fn(Engine, bool) -> Vec<(&'static str, &'static str)>,
     /// The codecs of compression by page.

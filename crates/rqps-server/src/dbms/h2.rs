@@ -36,6 +36,7 @@ pub(super) const DRIVER: Driver = Driver {
     explain: Err("rqps does not read the plans of H2"),
     settle: |_, _, _, _, _| Ok(Vec::new()),
     debt: |_| Ok(BTreeMap::new()),
+    table_state: |_, _| Ok(BTreeMap::new()),
     durability: |_, _| Vec::new(),
     guest: GUEST,
     own_guard: own_guard::NOT_STARTED,

@@ -10,6 +10,7 @@ mod guest;
 mod process;
 mod rocksdb;
 mod settle;
+mod table_state;
 
 use nix::sys::signal::Signal;
 use rqps_model::{Codec, Engine};
@@ -47,6 +48,7 @@ pub(super) const DRIVER: Driver = Driver {
     explain: Ok(EXPLAIN),
     settle: settle::settle,
     debt: facts::debt,
+    table_state: table_state::table_state,
     durability,
     // Built in since 5.7.8; zstd is for the protocol and dumps alone.
     page_codecs: |version, _| {

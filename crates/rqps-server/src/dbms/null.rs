@@ -24,6 +24,7 @@ pub(super) const DRIVER: Driver = Driver {
     explain: Err("the null client has no plans"),
     settle: |_, _, _, _, _| Ok(Vec::new()),
     debt: |_| Ok(BTreeMap::new()),
+    table_state: |_, _| Ok(BTreeMap::new()),
     durability: |_, _| Vec::new(),
     page_codecs: |_, _| Ok(Vec::new()),
     has_one_page_codec: false,

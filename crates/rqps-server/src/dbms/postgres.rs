@@ -8,6 +8,7 @@ mod files;
 pub(super) mod guest;
 mod process;
 mod settle;
+mod table_state;
 
 use nix::sys::signal::Signal;
 
@@ -40,6 +41,7 @@ pub(super) const DRIVER: Driver = Driver {
     }),
     settle: settle::settle,
     debt: facts::debt,
+    table_state: table_state::table_state,
     durability: |_, is_full| {
         vec![("fsync", "on"), ("synchronous_commit", if is_full { "on" } else { "off" })]
     },

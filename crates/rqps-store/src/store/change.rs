@@ -84,8 +84,16 @@ impl Store {
         system_idx: usize,
         state: &SystemStep,
     ) -> Result<(), Error> {
-        let SystemStep { outcome, slices: _, sizes, debt, checks, plans: _, plans_of_starts: _ } =
-            state;
+        let SystemStep {
+            outcome,
+            slices: _,
+            sizes,
+            debt,
+            checks,
+            plans: _,
+            plans_of_starts: _,
+            table_state: _,
+        } = state;
         let (word, reason) = outcome_columns(outcome);
         let Sizes { database_bytes, data_dir_bytes, redo_bytes, binlog_bytes } = sizes;
         let action =

@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 use crate::Error;
 use crate::slices::{self, Place};
 use crate::store::{Store, check_run_id};
-use crate::store::{query_plans, warnings};
+use crate::store::{query_plans, table_state, warnings};
 use crate::values::{Json, Text, Word};
 
 /// Scope of a server's effective settings.
@@ -276,7 +276,8 @@ fn insert_step_system(
     place: Place<'_>,
     system: &SystemStep,
 ) -> rusqlite::Result<()> {
-    let SystemStep { outcome, slices, sizes, debt, checks, plans, plans_of_starts: _ } = system;
+    let SystemStep { outcome, slices, sizes, debt, checks, plans, plans_of_starts: _, table_state } =
+        system;
     let Sizes { database_bytes, data_dir_bytes, redo_bytes, binlog_bytes } = sizes;
     let (outcome, reason) = outcome_columns(outcome);
     connection
@@ -299,6 +300,7 @@ fn insert_step_system(
             Json(checks),
         ])?;
     query_plans::insert(connection, place, plans)?;
+    table_state::insert(connection, place, table_state)?;
     slices.iter().try_for_each(|slice| slices::insert(connection, place, slice))
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rqps_model::run::SystemStep;
 use rqps_model::{
     Host, Run, RunStatus, RunStep, RunSystem, SettingOrigin, Sizes, StepInfo, StepOutcome,
+    TableState,
 };
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -12,7 +13,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use crate::slices::{self, Place};
 use crate::store::Store;
 use crate::store::insert::{BUILD_SCOPE, PROCESS_SCOPE, SERVER_SCOPE, SESSION_SCOPE};
-use crate::store::{query_plans, warnings};
+use crate::store::{query_plans, table_state, warnings};
 use crate::values::unknown_word;
 use crate::values::{Json, Text, Word};
 use crate::{Error, RunRef};
@@ -258,6 +259,7 @@ fn select_step_systems(
             checks: row.get::<_, Option<Json<_>>>(7)?.map_or_else(Vec::new, |json| json.0),
             plans: Vec::new(),
             plans_of_starts: Vec::new(),
+            table_state: TableState::new(),
         })
     };
     let systems = statement.query_map(params![run_id, step_idx], system)?;
@@ -266,6 +268,7 @@ fn select_step_systems(
         let place = Place { run_id, step_idx, system_idx };
         system.slices = slices::select(connection, place)?;
         system.plans = query_plans::select(connection, place)?;
+        system.table_state = table_state::select(connection, place)?;
     }
     Ok(systems)
 }

@@ -236,7 +236,10 @@ fn system_step(d: &mut Draw) -> SystemStep {
     }
     let (checks, plans) = (d.list(3, check), d.list(3, plan));
     let plans_of_starts = Vec::new();
-    SystemStep { outcome, slices, sizes: sizes(d), debt, checks, plans, plans_of_starts }
+    let facts = [TableFact::Writes, TableFact::DeadRows].into_iter();
+    let table_state = facts.map(|fact| (fact, d.below(1 << 40))).collect();
+    let sizes = sizes(d);
+    SystemStep { outcome, slices, sizes, debt, checks, plans, plans_of_starts, table_state }
 }
 
 fn plan(d: &mut Draw) -> QueryPlan {

@@ -125,6 +125,8 @@ mod sysbench_sandbox;
 #[cfg(test)]
 mod sysbench_servers;
 #[cfg(test)]
+mod table_states;
+#[cfg(test)]
 mod unheard;
 #[cfg(test)]
 mod whole_chain;

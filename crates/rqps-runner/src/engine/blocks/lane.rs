@@ -49,6 +49,16 @@ impl<'a> Lane<'a> {
         Self { system, clients, bench, usual_event: None, is_on_clock: false }
     }
 
+    /// Events of the client that has had the fewest since the step began.
+    pub(super) fn least_events(&self) -> u64 {
+        self.clients.pool.events_of_stream().iter().copied().min().unwrap_or(0)
+    }
+
+    /// Events of all clients since the step began, those that are not counted included.
+    pub(crate) fn n_events(&self) -> u64 {
+        self.clients.pool.events_of_stream().iter().sum()
+    }
+
     /// What is shown of it during a block: the queries and the time up to now. Of the Insert Benchmark,
     /// operations.
     pub(super) fn shown(&self, part: &LaneBlock<'_>) -> (usize, u64, u64) {

@@ -85,6 +85,7 @@ fn clients(worker: &Slow, planned: &PlannedStep) -> StepClients {
     let connection = NullConnection::connect(&null_endpoint()).unwrap();
     let member = Member { connection, worker: worker.clone(), cpus: Vec::new(), role: 0 };
     let pool = ClientPool::start(vec![member]).unwrap();
+    let pool = if planned.changes_rows() { pool.with_one_stream() } else { pool };
     let (_, _, events_per_s) = planned.of_file().unwrap();
     let role = RoleSpec { role: None, clients: 1, events_per_s, rows_per_s: None };
     StepClients {
@@ -95,6 +96,13 @@ fn clients(worker: &Slow, planned: &PlannedStep) -> StepClients {
         serving: Vec::new(),
         pairs: Vec::new(),
     }
+}
+
+/// The step update-index with a warm-up of so many seconds.
+fn planned_writes(warm_up_s: f64) -> PlannedStep {
+    let mut step = planned(warm_up_s, "");
+    step.info.kind = rqps_model::StepKind::Write;
+    step
 }
 
 /// The step point-query with a warm-up of so many seconds, and more of the suite's keys.
@@ -135,12 +143,15 @@ impl Bench {
     }
 
     /// The blocks, each with a slice of both; what was warmed up; and how it ended.
-    fn run(&self, workers: [&Slow; 2]) -> (Vec<Block>, Vec<usize>, Result<(), Broken>) {
+    fn run<const N: usize>(
+        &self,
+        workers: [&Slow; N],
+    ) -> (Vec<Block>, Vec<usize>, Result<(), Broken>) {
         let background = || {
             let sampler = Sampler::new(Instant::now(), Target::default()).unwrap();
             Background::start(sampler, Duration::from_secs(1)).unwrap()
         };
-        let samples = [background(), background()];
+        let samples = workers.map(|_| background());
         let endpoint = null_endpoint();
         let counted = Counted::open(Dbms::Null, &endpoint, Patience::default());
         let environment = Environment::of_test(&[]);
@@ -162,8 +173,8 @@ impl Bench {
             lane.usual_event = self.warm.contains(&idx).then_some(Duration::ZERO);
             lane
         };
-        let lanes = vec![lane(0), lane(1)];
-        let mut waiting = Waiting::new(vec![None, None], false, &environment).unwrap();
+        let lanes = (0..N).map(lane).collect();
+        let mut waiting = Waiting::new(workers.map(|_| None).into(), false, &environment).unwrap();
         let mut collector = Collector(Vec::new());
         let mut blocks = Blocks { lanes, waiting: &mut waiting, planned, cut, seed, interrupt };
         let result = blocks.run(Done::default(), &mut collector);
@@ -238,6 +249,39 @@ fn what_is_left_of_a_step_is_done_by_a_seed_of_its_own_and_warm() {
     // A run-in and a slice for each round, and no warm-up.
     let n_rounds: u32 = blocks.iter().map(|block| block[0].1.n_rounds.unwrap()).sum();
     assert_eq!(after.len(), 2 * n_rounds as usize);
+}
+
+#[test]
+fn a_slower_system_does_the_rest_of_the_writes() {
+    let (slow, fast) = (Slow::of(3), Slow::of(1));
+    let bench = Bench::of(planned_writes(0.01), timed(ms(200), ms(20), false));
+    let (blocks, _, result) = bench.run([&slow, &fast]);
+    result.unwrap();
+    let counted = |at: usize| blocks.iter().map(|block| block[at].1.n_events).sum::<u64>();
+    assert!(counted(0) < counted(1), "{} {}", counted(0), counted(1));
+    assert_eq!(slow.n_events(), fast.n_events());
+    assert_eq!([slow.seeds().len(), fast.seeds().len()], [1, 1], "one stream each");
+    assert_eq!(slow.seeds(), fast.seeds());
+}
+
+#[test]
+fn a_system_that_is_far_behind_is_not_waited_for() {
+    let (slow, fast) = (Slow::of(40), Slow::of(1));
+    let bench = Bench::of(planned_writes(0.0), timed(ms(80), ms(20), false));
+    let (_, _, result) = bench.run([&slow, &fast]);
+    result.unwrap();
+    assert!(slow.n_events() < fast.n_events());
+}
+
+#[test]
+fn systems_are_even_after_one_has_failed() {
+    let (slow, fast) = (Slow::of(2), Slow::of(1));
+    let mut failing = Slow::of(1);
+    failing.fails_at = 60;
+    let bench = Bench::of(planned_writes(0.005), timed(ms(400), ms(20), false));
+    let (_, _, result) = bench.run([&slow, &fast, &failing]);
+    assert!(matches!(result, Err(Broken::System(SystemIdx(2), _))), "{result:?}");
+    assert_eq!(slow.n_events(), fast.n_events());
 }
 
 #[test]

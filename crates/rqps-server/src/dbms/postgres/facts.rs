@@ -119,7 +119,8 @@ pub(super) fn table_bytes(
 }
 
 /// The schemas of PostgreSQL in which rqps's tables lie, by the session's path.
-const IN_PATH: &str = "n.nspname = any(current_schemas(false)) and n.nspname <> 'pg_catalog'";
+pub(super) const IN_PATH: &str =
+    "n.nspname = any(current_schemas(false)) and n.nspname <> 'pg_catalog'";
 
 /// The tables of the session's path, as SQL takes their names.
 pub(super) fn tables(connection: &mut dyn Connection) -> Result<Vec<String>, Error> {
