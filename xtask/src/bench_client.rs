@@ -22,7 +22,7 @@ use rqps_model::{Dbms, Engine};
 use rqps_runner::{Plan, PlanFile, Sandbox};
 use rqps_server::Catalogue;
 use rqps_workload::{
-    LoadSpec, Program, Size, Suite, SuiteArgs, SysbenchWorker, Worker as _, populate,
+    LoadCut, LoadSpec, Loader, Program, Size, Suite, SuiteArgs, SysbenchWorker, Worker as _,
 };
 
 use crate::replay::{Framing, Recorder};
@@ -235,8 +235,13 @@ pub(crate) fn fill(target: Target<'_>, args: &SuiteArgs) -> Result<()> {
     let spec = LoadSpec::new(args, dbms, engine, 1);
     let mut connection = target.connect()?;
     connection.query(&spec.create_table_sql(1))?;
-    for part in spec.split(1).iter().flatten() {
-        populate::populate_table_part(&mut connection, &spec, part, &mut |_| true)?;
+    let cut = LoadCut::of(spec.tables, spec.rows, 1);
+    for part in spec.split(cut) {
+        let inserts = part.inserts.clone();
+        let mut loader = Loader::new(&spec, cut, part);
+        for _ in inserts {
+            loader.event(&mut connection, &mut |_| {})?;
+        }
     }
     for sql in spec.finish_table_sql(1) {
         connection.query(&sql)?;

@@ -158,10 +158,10 @@ pub struct StepAnalysis<'a> {
 }
 
 impl StepAnalysis<'_> {
-    /// Whether its figures count among the comparisons: everything but filling the tables.
+    /// Whether its figures count among the comparisons: everything but a suite's indexes, which are created once.
     #[must_use]
     pub fn is_compared(&self) -> bool {
-        self.step.info.kind != StepKind::Load
+        self.step.info.is_compared()
     }
 
     /// Where the figure of a system lies among those of all, in a step of the Insert Benchmark.
@@ -367,13 +367,13 @@ pub const GROUPS: [Group; 5] =
 
 fn has_several_clients(run: &Run) -> bool {
     let mut compared =
-        run.steps.iter().filter(|s| !matches!(s.info.kind, StepKind::WarmUp | StepKind::Load));
+        run.steps.iter().filter(|s| s.info.is_compared() && !s.info.prepares_tables());
     let first = compared.next().map(|s| s.clients);
     compared.any(|s| Some(s.clients) != first)
 }
 
 fn title(step: &RunStep, several: bool) -> String {
-    if several && step.info.kind != StepKind::Load {
+    if several && !step.info.prepares_tables() {
         let clients = usize::try_from(step.clients).unwrap_or(usize::MAX);
         format!("{}, {}", step.info.name, rqps_text::number::count(clients, "client"))
     } else {

@@ -155,7 +155,6 @@ fn one_by_one<C: Connection, W: Worker<C>>(
         Stop::Events(n) => (u64::MAX, share.part_of(n)),
         Stop::Part { from, to } => (u64::MAX, share.part_of(to) - share.part_of(from)),
     };
-    let operations = worker.operations_per_statement();
     let mut schedule = order.pace.rate().map(|rate| Schedule::at(rate, share, on_clock));
     // Before the slice's start for an event that was due in the slice before.
     let mut begin_ns: i64 = 0;
@@ -203,6 +202,7 @@ fn one_by_one<C: Connection, W: Worker<C>>(
             begin_ns = clock.now_ns().cast_signed();
         }
         let asked = if is_retry { Ok(false) } else { worker.ask(connection) };
+        let operations = worker.operations_per_statement();
         if matches!(asked, Ok(true)) && schedule.is_none() {
             // That is no event's time.
             begin_ns = clock.now_ns().cast_signed();
@@ -230,6 +230,7 @@ fn one_by_one<C: Connection, W: Worker<C>>(
     if let Some(schedule) = &mut schedule
         && deadline_ns != u64::MAX
     {
+        let operations = worker.operations_per_statement();
         let frame = ahead::Frame { operations, deadline_ns, pace: order.pace, clock, watch };
         end_rate(schedule, &frame, result.is_ok(), tally);
     }

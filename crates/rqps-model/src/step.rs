@@ -130,16 +130,33 @@ const INSERT_LOADS: &str = "l.i";
 const INSERT_LOAD: &str = "l.i0";
 
 impl StepInfo {
-    /// Whether its blocks (sequential: slices) are parts of equal work that take the time they need:
-    /// l.i0, l.i1 and l.i2. All other steps are cut by time.
+    /// Whether its blocks (sequential: slices) are parts of equal work that take the time they need: loads, and l.i0,
+    /// l.i1 and l.i2 of the Insert Benchmark. All other steps are cut by time.
     #[must_use]
     pub fn has_blocks_of_work(&self) -> bool {
-        self.kind == StepKind::Insert && self.family == INSERT_LOADS
+        self.kind == StepKind::Load || self.kind == StepKind::Insert && self.family == INSERT_LOADS
+    }
+
+    /// Whether its rate is judged: not that of a warm-up, nor of the indexes of a suite file, which are created once.
+    #[must_use]
+    pub fn is_compared(&self) -> bool {
+        self.kind != StepKind::WarmUp && !self.is_index_of_suite()
+    }
+
+    /// Whether it fills or indexes the tables of a suite file: once, whatever the numbers of clients.
+    #[must_use]
+    pub fn prepares_tables(&self) -> bool {
+        self.kind == StepKind::Load || self.is_index_of_suite()
+    }
+
+    /// Those of the Insert Benchmark are a step of its own, among the writes.
+    fn is_index_of_suite(&self) -> bool {
+        self.kind == StepKind::Index && self.group == Group::Other
     }
 
     /// Whether it fills the tables from empty: a load, and l.i0 of the Insert Benchmark.
     #[must_use]
     pub fn fills_tables(&self) -> bool {
-        self.kind == StepKind::Load || self.has_blocks_of_work() && self.name == INSERT_LOAD
+        self.kind == StepKind::Load || self.kind == StepKind::Insert && self.name == INSERT_LOAD
     }
 }

@@ -163,7 +163,7 @@ fn because(analysis: &Analysis<'_>, of: &Unclear) -> String {
     match of.lack {
         Lack::Creation => "indexes are created once, and one slice has no interval.".to_owned(),
         Lack::Block => {
-            "a single block has no interval; the work is fixed, so that only more starts have more."
+            "a single block has no interval; the work is fixed, so that only more loads (`loads`) have more."
                 .to_owned()
         }
         Lack::Slice => "a single slice has no interval; more slices would settle it.".to_owned(),
@@ -176,7 +176,7 @@ fn because(analysis: &Analysis<'_>, of: &Unclear) -> String {
             format!("{wide}; {what} would probably settle it{}.", amounts())
         }
         Lack::Restarts => {
-            format!("{wide}; the work is fixed, so that only more starts measure more of it.")
+            format!("{wide}; the work is fixed, so that only more loads (`loads`) measure more of it.")
         }
         Lack::Alone => format!(
             "slower or faster if nothing else had been tried; among {} ratios it may be chance.",

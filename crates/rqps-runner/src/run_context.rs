@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Result, bail};
 use rqps_model::{Label, StepIdx, SystemIdx, SystemSpec};
-use rqps_workload::InsertArgs;
 use rqps_workload::insert::Schema;
+use rqps_workload::{InsertArgs, LoadSpec, SuiteArgs};
 
 use crate::Plan;
 use crate::engine::bench::Bench;
@@ -119,6 +119,13 @@ impl RunContext<'_> {
     pub(crate) fn schema(&self, system: SystemIdx, args: &InsertArgs) -> Schema {
         let spec = self.spec(system);
         Schema::new(args, spec.dbms, spec.engine, spec.variant.compression)
+    }
+
+    /// What the tables of a suite from a file are made of on a system.
+    pub(crate) fn load_spec(&self, system: SystemIdx, args: &SuiteArgs) -> LoadSpec {
+        let spec = self.spec(system);
+        // One seed for the whole run: every system holds the same rows.
+        LoadSpec::new(args, spec.dbms, spec.engine, self.seed).compressed(spec.variant.compression)
     }
 
     /// The seed of a step, the same for every system.

@@ -31,7 +31,7 @@ pub use distribution::{Distribution, Sampler};
 pub use error::SuiteError;
 pub use insert::{InsertArgs, InsertStep, InsertWorker};
 pub use pattern::Pattern;
-pub use populate::{LoadSpec, TablePart};
+pub use populate::{LoadCut, LoadSpec, Loader, TablePart};
 pub use probe::Probe;
 pub use program::Program;
 pub use random::Rng;

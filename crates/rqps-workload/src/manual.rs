@@ -90,8 +90,10 @@ pub fn kind_name(kind: StepKind) -> &'static str {
 }
 
 fn event_words(step: &Step) -> String {
-    if step.event.is_empty() {
-        return "create tables, fill them, create index k".to_owned();
+    match step.kind {
+        StepKind::Load => return "fill tables".to_owned(),
+        StepKind::Index => return "create index k".to_owned(),
+        _ => {}
     }
     let mut words: Vec<String> = Vec::new();
     for part in &step.event {

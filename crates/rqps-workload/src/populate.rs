@@ -1,11 +1,11 @@
-//! Filling the tables: their SQL, the rows, and how the work is split over connections.
+//! Filling the tables: their SQL, the rows, and how the work is divided into blocks, INSERTs and connections.
 //!
 //! Row `id` of a table is the same for every DBMS, engine and number of connections: it is drawn from
 //! a stream of its own, and its id is written out.
 
-use std::ops::RangeInclusive;
+use std::ops::Range;
 
-use rqps_client::{Connection, Error, ErrorClass};
+use rqps_client::{Connection, Outcome};
 use rqps_model::{Compression, Dbms, Engine};
 
 use crate::dialect::{SysbenchTable, dialect};
@@ -13,15 +13,19 @@ use crate::digits::{C_BYTES, PAD_BYTES, push_c, push_pad};
 use crate::distribution::Sampler;
 use crate::random::{Rng, mix};
 use crate::statement::table_name;
+use crate::worker::{EventError, Worker};
 use crate::{Distribution, SuiteArgs};
 
-/// An INSERT is closed when it has grown to this many bytes: sysbench's half megabyte. The smallest
-/// default of `max_allowed_packet` is 1 MB (MySQL 5.5).
-pub const INSERT_BYTES: usize = 500_000;
+/// An INSERT has at most this many bytes: sysbench's half megabyte. The smallest default of
+/// `max_allowed_packet` is 1 MB (MySQL 5.5).
+pub const INSERT_BYTES: u64 = 500_000;
 /// The longest row in an INSERT: two numbers, two strings, quotes, commas and brackets.
-const ROW_BYTES: usize = 2 * 10 + C_BYTES + PAD_BYTES + 16;
-/// How often an INSERT is sent that meets a deadlock or a lock wait.
-const N_TRIES: u32 = 10;
+const ROW_BYTES: u64 = 2 * 10 + C_BYTES as u64 + PAD_BYTES as u64 + 16;
+/// Fewest rows of an INSERT where a load is cut into several blocks: 0.1 MB, which costs hardly more per row than half
+/// a megabyte.
+const LEAST_ROWS_OF_INSERT: u64 = 500;
+/// Blocks of a load whose tables have rows enough: enough for an interval, few enough for a store.
+const N_BLOCKS: u64 = 20;
 
 /// What tables are made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,13 +48,43 @@ pub struct LoadSpec {
     pub seed: u64,
 }
 
-/// Some rows of one table.
+/// How the rows of a load are divided into INSERTs and blocks: alike on every DBMS and engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LoadCut {
+    /// Connections that fill a table at once, each a part of its own.
+    pub loaders_per_table: u64,
+    /// INSERTs of each table, of equally many rows (one more or less). Each connection sends equally many of each block.
+    pub inserts_per_table: u64,
+    /// Blocks of equally many rows of every table.
+    pub n_blocks: u32,
+}
+
+impl LoadCut {
+    /// That of `tables` with `rows` each that are filled by about so many clients: by as many on each table, and
+    /// at least one.
+    #[must_use]
+    pub fn of(tables: u32, rows: u64, clients: u32) -> Self {
+        let loaders_per_table = u64::from(clients / tables.max(1)).clamp(1, rows.max(1));
+        let rows_of_loader = (rows / loaders_per_table).max(1);
+        let n_blocks = (rows_of_loader / LEAST_ROWS_OF_INSERT).clamp(1, N_BLOCKS);
+        // The longest parts have one row more.
+        let most_rows = INSERT_BYTES / ROW_BYTES - 1;
+        let inserts = n_blocks * rows_of_loader.div_ceil(n_blocks * most_rows);
+        Self {
+            loaders_per_table,
+            inserts_per_table: inserts * loaders_per_table,
+            n_blocks: u32::try_from(n_blocks).unwrap_or(1),
+        }
+    }
+}
+
+/// Some INSERTs of one table, as one connection sends them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TablePart {
     /// Table, from 1.
     pub table: u32,
-    /// Its rows.
-    pub ids: RangeInclusive<u64>,
+    /// INSERTs of the table, from 0.
+    pub inserts: Range<u64>,
 }
 
 impl LoadSpec {
@@ -112,35 +146,17 @@ impl LoadSpec {
         all
     }
 
-    /// Splits the load over at most `n_loaders` connections, each with its parts in order.
-    ///
-    /// Whole tables while there are at least as many tables as connections; else each table is cut
-    /// into ranges of ids. Not for MyRocks's bulk load: connections that fill one table write the same
-    /// files, and fail. No connection has an empty part, and none has nothing to do.
+    /// Divides the load over connections, one part each. Connections that fill one table by MyRocks's bulk load write
+    /// the same files, and fail: there each table has one connection.
     #[must_use]
-    pub fn split(&self, n_loaders: u32) -> Vec<Vec<TablePart>> {
-        let tables = u64::from(self.tables);
-        let most = if self.bulk_load_sql().is_some() { tables } else { u64::MAX };
-        let n_loaders = u64::from(n_loaders).clamp(1, most.max(1));
-        let mut loaders: Vec<Vec<TablePart>> = Vec::new();
-        if n_loaders <= tables {
-            loaders.resize(usize::try_from(n_loaders).unwrap_or(1), Vec::new());
-            for (table, loader) in (1..=self.tables).zip((0..loaders.len()).cycle()) {
-                loaders[loader].push(TablePart { table, ids: 1..=self.rows });
-            }
-            return loaders;
-        }
-        for table in 1..=self.tables {
-            let idx = u64::from(table) - 1;
-            let more = u64::from(idx < n_loaders % tables);
-            let n_parts = (n_loaders / tables + more).clamp(1, self.rows.max(1));
-            for part in 0..n_parts {
-                let first = self.rows * part / n_parts + 1;
-                let last = self.rows * (part + 1) / n_parts;
-                loaders.push(vec![TablePart { table, ids: first..=last }]);
-            }
-        }
-        loaders
+    pub fn split(&self, cut: LoadCut) -> Vec<TablePart> {
+        let per_table = if self.bulk_load_sql().is_some() { 1 } else { cut.loaders_per_table };
+        let begin = |part: u64| cut.inserts_per_table * part / per_table;
+        let parts = |table| {
+            (0..per_table)
+                .map(move |part| TablePart { table, inserts: begin(part)..begin(part + 1) })
+        };
+        (1..=self.tables).flat_map(parts).collect()
     }
 }
 
@@ -150,55 +166,97 @@ pub fn count_sql(table: u32) -> String {
     format!("SELECT COUNT(*) FROM {}", table_name(table))
 }
 
-/// Inserts the rows of a part, by bulk load where the engine has one. Calls `on_rows` with the number
-/// of rows of each answered INSERT; ends early when it returns false.
-///
-/// # Errors
-/// The server's, or a lost connection. What can be retried is, ten times.
-pub fn populate_table_part(
-    connection: &mut dyn Connection,
-    spec: &LoadSpec,
-    part: &TablePart,
-    on_rows: &mut dyn FnMut(u64) -> bool,
-) -> Result<(), Error> {
-    let Some((begin, end)) = spec.bulk_load_sql() else {
-        return populate_rows(connection, spec, part, on_rows);
-    };
-    connection.execute_text(begin.as_bytes())?;
-    populate_rows(connection, spec, part, on_rows)?;
-    connection.execute_text(end.as_bytes()).map(|_| ())
+/// HOT PATH: a client that fills a part of a table, by bulk load where the engine has one. An event is an INSERT.
+#[derive(Debug)]
+pub struct Loader {
+    part: TablePart,
+    /// Rows of the table, and INSERTs that they are divided into.
+    rows: u64,
+    inserts_per_table: u64,
+    /// The INSERT that comes next.
+    next: u64,
+    sampler: Sampler,
+    /// Seed of the table's rows.
+    seed: u64,
+    head: String,
+    bulk_load_sql: Option<(&'static str, &'static str)>,
+    text: Vec<u8>,
 }
 
-/// The rows, without what goes around them.
-fn populate_rows(
-    connection: &mut dyn Connection,
-    spec: &LoadSpec,
-    part: &TablePart,
-    on_rows: &mut dyn FnMut(u64) -> bool,
-) -> Result<(), Error> {
-    let sampler = Sampler::new(spec.distribution, spec.rows);
-    let seed = mix(spec.seed).wrapping_add(u64::from(part.table));
-    let head = format!("INSERT INTO {} (id,k,c,pad) VALUES ", table_name(part.table));
-    let mut sql: Vec<u8> = Vec::with_capacity(INSERT_BYTES);
-    let mut n_rows = 0_u64;
-    for id in part.ids.clone() {
-        sql.extend_from_slice(if n_rows == 0 { head.as_bytes() } else { b"," });
-        push_row(id, &sampler, &mut Rng::stream(seed, id), &mut sql);
-        n_rows += 1;
-        if sql.len() + ROW_BYTES > INSERT_BYTES {
-            insert(connection, &sql)?;
-            if !on_rows(n_rows) {
-                return Ok(());
-            }
-            sql.clear();
-            n_rows = 0;
+impl Loader {
+    /// What sends a part of a load.
+    #[must_use]
+    pub fn new(spec: &LoadSpec, cut: LoadCut, part: TablePart) -> Self {
+        Self {
+            rows: spec.rows,
+            inserts_per_table: cut.inserts_per_table,
+            next: part.inserts.start,
+            sampler: Sampler::new(spec.distribution, spec.rows),
+            seed: mix(spec.seed).wrapping_add(u64::from(part.table)),
+            head: format!("INSERT INTO {} (id,k,c,pad) VALUES ", table_name(part.table)),
+            bulk_load_sql: spec.bulk_load_sql(),
+            text: Vec::new(),
+            part,
         }
     }
-    if n_rows > 0 {
-        insert(connection, &sql)?;
-        on_rows(n_rows);
+
+    /// The ids of the INSERT that comes next.
+    fn ids(&self) -> Range<u64> {
+        let upto = |insert: u64| {
+            let all = u128::from(self.rows) * u128::from(insert);
+            u64::try_from(all / u128::from(self.inserts_per_table)).unwrap_or(self.rows)
+        };
+        upto(self.next) + 1..upto(self.next + 1) + 1
     }
-    Ok(())
+
+    fn make_text(&mut self) {
+        self.text.clear();
+        self.text.extend_from_slice(self.head.as_bytes());
+        for (at, id) in self.ids().enumerate() {
+            if at > 0 {
+                self.text.push(b',');
+            }
+            push_row(id, &self.sampler, &mut Rng::stream(self.seed, id), &mut self.text);
+        }
+    }
+}
+
+impl<C: Connection> Worker<C> for Loader {
+    fn event(
+        &mut self,
+        connection: &mut C,
+        answered: &mut impl FnMut(Outcome),
+    ) -> Result<(), EventError> {
+        self.make_text();
+        if let Some((begin, _)) = self.bulk_load_sql
+            && self.next == self.part.inserts.start
+        {
+            connection.execute_text(begin.as_bytes())?;
+        }
+        let outcome = connection.execute_text(&self.text)?;
+        // The rows are seen when the bulk load has ended.
+        if let Some((_, end)) = self.bulk_load_sql
+            && self.next + 1 == self.part.inserts.end
+        {
+            connection.execute_text(end.as_bytes())?;
+        }
+        answered(outcome);
+        self.next += 1;
+        Ok(())
+    }
+
+    /// Each INSERT is a transaction of its own.
+    fn roll_back(&mut self, _connection: &mut C) -> Result<(), EventError> {
+        Ok(())
+    }
+
+    /// Rows are drawn from the seed of the load alone.
+    fn reseed(&mut self, _seed: u64) {}
+
+    fn operations_per_statement(&self) -> u64 {
+        let ids = self.ids();
+        ids.end - ids.start
+    }
 }
 
 fn push_row(id: u64, sampler: &Sampler, rng: &mut Rng, out: &mut Vec<u8>) {
@@ -212,17 +270,6 @@ fn push_row(id: u64, sampler: &Sampler, rng: &mut Rng, out: &mut Vec<u8>) {
     out.extend_from_slice(b"','");
     push_pad(rng, out);
     out.extend_from_slice(b"')");
-}
-
-fn insert(connection: &mut dyn Connection, sql: &[u8]) -> Result<(), Error> {
-    let mut tries = 1;
-    loop {
-        match connection.execute_text(sql) {
-            Ok(_) => return Ok(()),
-            Err(error) if error.class() == ErrorClass::Retry && tries < N_TRIES => tries += 1,
-            Err(error) => return Err(error),
-        }
-    }
 }
 
 #[cfg(test)]

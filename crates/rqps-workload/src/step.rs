@@ -8,6 +8,7 @@ use rqps_client::Protocol;
 use rqps_model::{Figure, Group, StepInfo, StepKind};
 use serde::{Deserialize, Serialize};
 
+use crate::populate::LoadCut;
 use crate::statement::{Source, Statement, Verb};
 use crate::{Distribution, SuiteArgs};
 
@@ -72,7 +73,7 @@ pub struct Step {
     pub group: Group,
     /// What its rate counts.
     pub figure: Figure,
-    /// The statements of an event, in order; empty for the load.
+    /// The statements of an event, in order; empty for the load and the indexes.
     pub event: Vec<EventStatement>,
     /// Whether an event is a transaction.
     pub transaction: bool,
@@ -106,21 +107,22 @@ impl Step {
         let most = args.clients.iter().copied().max().unwrap_or(1);
         match (self.kind, self.clients) {
             (StepKind::Load, _) => vec![most.max(args.tables)],
+            (StepKind::Index, _) => vec![args.tables],
             (_, Clients::Each) => args.clients.clone(),
             (_, Clients::Tables) => vec![args.tables],
         }
     }
 
-    /// How long a slice of it takes; zero for the load, which ends when its work is done.
+    /// How long a slice of it takes; zero for the load and the indexes, which end when their work is done.
     #[must_use]
     pub fn slice_time(&self, args: &SuiteArgs) -> Duration {
         let times = &args.times;
         match (self.fixed_s, self.kind) {
-            (_, StepKind::Load) => Duration::ZERO,
+            (_, StepKind::Load | StepKind::Index) => Duration::ZERO,
             (Some(s), _) => Duration::from_secs(u64::from(s)).min(times.fixed_at_most),
             (None, StepKind::Read | StepKind::WarmUp) => times.read,
             (None, StepKind::Write | StepKind::Mixed) => times.write,
-            (None, StepKind::Insert | StepKind::Index) => times.insert,
+            (None, StepKind::Insert) => times.insert,
         }
     }
 
@@ -190,8 +192,19 @@ impl Step {
     fn what(&self, args: &SuiteArgs) -> String {
         let (tables, rows) = (args.tables, args.rows);
         let size = format!("{tables} table{} of {rows} rows", if tables == 1 { "" } else { "s" });
-        if self.event.is_empty() {
-            return format!("Creates and fills {size}, then creates index k on each.");
+        match self.kind {
+            StepKind::Load => {
+                let clients = self.clients(args).first().copied().unwrap_or(1);
+                let cut = LoadCut::of(tables, rows, clients);
+                let of_insert = rows.div_ceil(cut.inserts_per_table);
+                return format!("Fills {size} without index k, {of_insert} rows per INSERT.");
+            }
+            StepKind::Index => {
+                return format!(
+                    "Creates index k on {size}, all tables at once; the rate counts the rows of the tables."
+                );
+            }
+            _ => {}
         }
         let mut text = "An event is ".to_owned();
         let transaction = self.is_transaction(args);

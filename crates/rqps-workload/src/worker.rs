@@ -76,7 +76,7 @@ pub trait Worker<C: Connection>: Send {
     /// Restarts the random stream: the same seed gives the same events again.
     fn reseed(&mut self, seed: u64);
 
-    /// Operations in one answered statement, as the step's rate counts them: 1 for queries; for
+    /// Operations in a statement of the next event, as the step's rate counts them: 1 for queries; for
     /// the scan, the rows of the table.
     fn operations_per_statement(&self) -> u64;
 }

@@ -129,7 +129,7 @@ pub(super) fn complete(
     }
     let mut n_failed = 0;
     for step in &last.steps {
-        let is_once = matches!(step.info.kind, StepKind::Load | StepKind::WarmUp);
+        let is_once = matches!(step.info.kind, StepKind::Load | StepKind::Index | StepKind::WarmUp);
         let wanted = if is_once { 1 } else { SLICES };
         for (system, state) in last.systems.iter().zip(&step.systems) {
             let (name, label) = (&step.info.name, &system.spec.label);

@@ -54,7 +54,7 @@ pub(super) fn cells<'s>(
     let (run, rule) = (around.run, around.rule);
     let open = |of: &ObservedStep<'s>| OpenStep {
         cells: open_cells(run, *of, rule, book),
-        is_compared: of.step.info.kind != StepKind::Load,
+        is_compared: of.step.info.is_compared(),
         is_timed: settle::is_timed(of.step),
     };
     let open: Vec<OpenStep<'s>> = steps.iter().map(open).collect();

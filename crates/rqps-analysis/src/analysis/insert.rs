@@ -55,7 +55,8 @@ pub struct InsertTables {
 pub(super) fn is_step(step: &RunStep) -> bool {
     let has_streams = || step.systems.iter().flat_map(|s| &s.slices).any(|s| !s.streams.is_empty());
     match step.info.kind {
-        StepKind::Mixed | StepKind::Index => true,
+        StepKind::Mixed => true,
+        StepKind::Index => !step.info.prepares_tables(),
         StepKind::Load | StepKind::WarmUp => false,
         // The microbenchmark `insert` counts its rows as well.
         StepKind::Insert if step.info.figure == Figure::RowsInserted => {

@@ -14,10 +14,10 @@ pub(crate) struct Pairing {
 }
 
 impl Pairing {
-    /// That of a step of systems that take turns or do not. Loads and the creation of indexes are never
+    /// That of a step of systems that take turns or do not. Indexes are never created
     /// measured in turns.
     pub(crate) fn of(info: &StepInfo, are_interleaved: bool) -> Self {
-        let alone = matches!(info.kind, StepKind::Load | StepKind::Index);
+        let alone = info.kind == StepKind::Index;
         Self { is_interleaved: are_interleaved && !alone, of_totals: info.has_blocks_of_work() }
     }
 

@@ -95,7 +95,7 @@ fn limit(block_s: f64) -> u32 {
 
 /// Whether a step can be measured for longer: not one of a fixed amount of work.
 pub(super) fn is_timed(step: &RunStep) -> bool {
-    !matches!(step.info.kind, StepKind::Load | StepKind::Index) && !step.info.has_blocks_of_work()
+    step.info.kind != StepKind::Index && !step.info.has_blocks_of_work()
 }
 
 #[cfg(test)]

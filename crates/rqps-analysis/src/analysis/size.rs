@@ -5,7 +5,7 @@ use rqps_model::{Run, Sizes};
 /// The sizes of one system over a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SystemSizes {
-    /// Index of the first step with a size, and its sizes: the filled tables.
+    /// Index of the step after which tables are filled and indexed, else of the first with a size; and its sizes.
     pub first: Option<(usize, Sizes)>,
     /// The same of the last step that all systems have a size of; where there is none, of the
     /// system's own last.
@@ -57,10 +57,13 @@ fn common_end(run: &Run) -> Option<usize> {
 }
 
 fn of_system(run: &Run, idx: usize, at_end: Option<usize>) -> SystemSizes {
-    let mut sized =
-        (0..run.steps.len()).filter_map(|at| sizes_of(run, at, idx).map(|sizes| (at, sizes)));
-    let first = sized.next();
-    let own_last = sized.next_back().or(first);
+    let sized = (0..run.steps.len()).filter_map(|at| Some((at, sizes_of(run, at, idx)?)));
+    let sized: Vec<(usize, Sizes)> = sized.collect();
+    // Filled tables have their indexes.
+    let prepares = |at: usize| run.steps[at].info.prepares_tables();
+    let n_prepared = sized.iter().take_while(|(at, _)| prepares(*at)).count();
+    let first = sized.get(n_prepared.saturating_sub(1)).copied();
+    let own_last = sized.last().copied();
     let common = at_end.and_then(|at| Some((at, sizes_of(run, at, idx)?)));
     let last = common.or(own_last);
     let of = |end: Option<(usize, Sizes)>| end.and_then(|(_, sizes)| sizes.database_bytes);

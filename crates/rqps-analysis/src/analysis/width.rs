@@ -17,7 +17,7 @@ pub fn half_widths(analysis: &Analysis<'_>) -> Option<WarningKind> {
     };
     let medians = [
         median_of(StepClass::Reads, &[StepKind::Read]),
-        median_of(StepClass::Writes, &[StepKind::Write, StepKind::Insert]),
+        median_of(StepClass::Writes, &[StepKind::Write, StepKind::Insert, StepKind::Load]),
         median_of(StepClass::Others, &[StepKind::Mixed, StepKind::Index]),
     ];
     let medians: Vec<HalfWidth> = medians.into_iter().flatten().collect();

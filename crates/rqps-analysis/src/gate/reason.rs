@@ -65,7 +65,7 @@ pub enum NotJudged {
 pub struct Unsettled {
     /// Why.
     pub why: Why,
-    /// Whether only more starts of the servers measure more of it, as its work is fixed.
+    /// Whether only more loads measure more of it, as its work is fixed.
     pub needs_starts: bool,
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rqps_model::run::SystemStep;
-use rqps_model::{Estimate, Figure, Placement, Run, RunStep, StepKind, StepOutcome};
+use rqps_model::{Estimate, Figure, Placement, Run, RunStep, StepOutcome};
 use rqps_stats::change_point::Uncertainty;
 
 use super::member::{Member, version_of};
@@ -15,9 +15,9 @@ use crate::gate::{NoRatio, Unfit};
 use crate::join::{self, Work, work, work_of};
 use rqps_text::words::one_line;
 
-/// Whether a step is one that series are made of: chosen, and neither load nor warm-up.
+/// Whether a step is one that series are made of: chosen, and compared.
 pub(super) fn is_shown(step: &RunStep, choice: Choice<'_>) -> bool {
-    !matches!(step.info.kind, StepKind::Load | StepKind::WarmUp) && (choice.step)(&step.info)
+    step.info.is_compared() && (choice.step)(&step.info)
 }
 
 /// Whether a step has all its slices on a system.

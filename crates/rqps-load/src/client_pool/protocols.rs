@@ -1,7 +1,7 @@
 //! Client pools of the connections of each protocol. The loop that is measured is compiled here, once for each.
 
 use rqps_client::{AnyConnection, MysqlConnection, NullConnection, PostgresConnection};
-use rqps_workload::{InsertWorker, SysbenchWorker, Worker};
+use rqps_workload::{InsertWorker, Loader, SysbenchWorker, Worker};
 
 use super::{ClientPool, ClientPoolError, Member};
 
@@ -22,6 +22,16 @@ impl ClientPool {
     /// As [`ClientPool::start`].
     pub fn of_inserts(
         members: Vec<Member<AnyConnection, InsertWorker>>,
+    ) -> Result<Self, ClientPoolError> {
+        Self::of_any(members)
+    }
+
+    /// The same for clients that fill the tables of a suite file.
+    ///
+    /// # Errors
+    /// As [`ClientPool::start`].
+    pub fn of_loaders(
+        members: Vec<Member<AnyConnection, Loader>>,
     ) -> Result<Self, ClientPoolError> {
         Self::of_any(members)
     }

@@ -193,7 +193,9 @@ fn unclear(analysis: &Analysis<'_>, Unsettled { why, needs_starts }: Unsettled) 
         }
     };
     if needs_starts {
-        format!("{because}; its work is fixed, so that only more starts measure more of it")
+        format!(
+            "{because}; its work is fixed, so that only more loads (`loads`) measure more of it"
+        )
     } else if why == Why::NoInterval {
         format!("{because}; more slices have one")
     } else {

@@ -137,7 +137,7 @@ fn of_report(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
         }
         WarningKind::Interleaved { slice_ms, insert_steps, external, are_stopped } => {
             let slices = slices_in_words(*slice_ms, *insert_steps);
-            interleaved(&slices, *insert_steps, &labels(external), *are_stopped)
+            interleaved(&slices, &labels(external), *are_stopped)
         }
         WarningKind::OrderOfRuns { interleaved, sequential } => order(interleaved, sequential),
         WarningKind::StartedOnce { was_resumed, assumed } => {
@@ -356,18 +356,15 @@ fn imported(labels: &[String], sources: &[ImportedSource]) -> String {
 pub fn slices_in_words(slice_ms: u32, insert_steps: Share) -> String {
     let own = "a second, or of a part of the work where that is fixed";
     match insert_steps {
-        Share::None => format!("slices of {slice_ms} ms"),
+        Share::None => format!("slices of {slice_ms} ms, in loads of equally many rows"),
         Share::All => format!("slices of {own}"),
-        Share::Some => format!("slices of {slice_ms} ms, in the Insert Benchmark of {own}"),
+        Share::Some => {
+            format!("slices of {slice_ms} ms, in loads and the Insert Benchmark of {own}")
+        }
     }
 }
 
-fn interleaved(
-    slices: &str,
-    insert_steps: Share,
-    external: &[String],
-    are_stopped: bool,
-) -> String {
+fn interleaved(slices: &str, external: &[String], are_stopped: bool) -> String {
     let stopped = if are_stopped { " Servers that waited were stopped." } else { "" };
     let but = if external.is_empty() {
         String::new()
@@ -379,17 +376,10 @@ fn interleaved(
             if external.len() == 1 { "it did" } else { "they did" }
         )
     };
-    let filling = "Tables were filled one system after the other.";
-    let indexes = "Indexes were created one system after the other, in random order.";
-    let alone = match insert_steps {
-        Share::None => filling.to_owned(),
-        Share::All => indexes.to_owned(),
-        Share::Some => format!("{filling} {indexes}"),
-    };
     format!(
         "The systems were interleaved: {slices}, in random order. An interval is that of the ratios \
          of blocks measured in the same seconds, so a host that becomes slower or faster affects all \
-         systems equally. {alone}{stopped}{but}"
+         systems equally. Indexes were created one system after the other, in random order.{stopped}{but}"
     )
 }
 

@@ -77,9 +77,9 @@ fn the_headline_counts_compared_steps_once() {
     let demo = fixture::demo();
     let analysis = Analysis::of(&demo, 0.05);
     let counts = analysis.headlines[0].counts;
-    // Ten steps, of which the load and the warm-up are not compared.
-    assert_eq!(counts.total(), 8);
-    assert_eq!((counts.slower, counts.faster, counts.unclear, counts.failed), (5, 1, 1, 1));
+    // Ten steps, of which the warm-up is not compared.
+    assert_eq!(counts.total(), 9);
+    assert_eq!((counts.slower, counts.faster, counts.unclear, counts.failed), (6, 1, 1, 1));
     let worst = &analysis.steps[analysis.headlines[0].worst_idx.unwrap()];
     assert_eq!(worst.step.info.name, "point-query.pre");
     assert!(analysis.steps.iter().all(|s| s.step.info.kind != StepKind::WarmUp));

@@ -302,7 +302,7 @@ fn where_the_work_is_fixed_no_time_is_asked_for() {
         Wanted { name: "create-index".to_owned(), kind: StepKind::Index, logs }
     };
     let run = blocks::run(&[vec![index(&[-0.1])]]);
-    let fixed = "its work is fixed, so that only more starts measure more of it";
+    let fixed = "its work is fixed, so that only more loads (`loads`) measure more of it";
     assert_eq!(unclear(&run), format!("one slice or block has no interval; {fixed}"));
     let run = blocks::run(&[vec![index(&[-0.2, 0.1, -0.1])]]);
     assert!(unclear(&run).ends_with(fixed), "{}", unclear(&run));

@@ -7,7 +7,7 @@ use rqps_analysis::Analysis;
 use rqps_analysis::{Bar, Cell, Settle};
 use rqps_model::run::Check;
 use rqps_model::slice::Lateness;
-use rqps_model::{Run, Schedule, StepKind, Verdict, WarningKind};
+use rqps_model::{Group, Run, RunStep, Schedule, StepKind, Verdict, WarningKind};
 use rqps_report::warning::InWords;
 use rqps_report::{Detail, TextOptions, csv, json, markdown, text};
 
@@ -159,7 +159,7 @@ fn no_time_is_asked_for_where_the_work_is_fixed() {
     let more = "Unclear on timed: the interval is too wide for a verdict; more starts of the servers would \
                 probably settle it:";
     let starts = "Unclear on l.i1: the interval is too wide for a verdict; the work is fixed, so \
-                  that only more starts measure more of it.";
+                  that only more loads (`loads`) measure more of it.";
     assert!(details.len() == 2 && details[0].starts_with(more), "{details:?}");
     assert_eq!(details[1], starts);
 }
@@ -304,14 +304,23 @@ fn starts_that_agree_are_told_as_such() {
     assert!(InWords::of(&Analysis::of(&run, 0.05)).certainty.iter().any(|c| c.ends_with(told)));
 }
 
+/// Tables are filled in blocks, so that a load is compared; a suite's indexes are created once.
 #[test]
-fn filling_tables_is_no_part_of_what_was_tried() {
-    let load = |log| Wanted { name: "load".to_owned(), kind: StepKind::Load, logs: vec![log] };
-    let of = |log| vec![load(log), reads("point-query", &around(log, 0.01, 12))];
-    let run = run(&[of(-0.1), of(-0.1), of(-0.11)]);
+fn the_indexes_of_a_suite_are_no_part_of_what_was_tried() {
+    let wanted = |name, kind, log| Wanted { name, kind, logs: vec![log] };
+    let of = |log| {
+        let load = wanted("load", StepKind::Load, log);
+        let index = wanted("create-index", StepKind::Index, log);
+        vec![load, index, reads("point-query", &around(log, 0.01, 12))]
+    };
+    let mut run = run(&[of(-0.1), of(-0.1), of(-0.11)]);
+    let is_index = |step: &&mut RunStep| step.info.kind == StepKind::Index;
+    run.steps.iter_mut().filter(is_index).for_each(|step| step.info.group = Group::Other);
     let analysis = Analysis::of(&run, 0.05);
-    assert_eq!(analysis.n_tests(), 1);
-    let rqps = analysis.steps[0].cells[1].rqps().unwrap();
+    assert_eq!(analysis.n_tests(), 2);
+    let is_compared: Vec<bool> = analysis.steps.iter().map(|step| step.is_compared()).collect();
+    assert_eq!(is_compared, [true, false, true]);
+    let rqps = analysis.steps[1].cells[1].rqps().unwrap();
     assert!(rqps.n == 3 && rqps.interval.is_some(), "{rqps:?}");
 }
 

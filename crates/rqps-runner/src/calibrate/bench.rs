@@ -178,7 +178,7 @@ impl<'a> Bench<'a> {
         let (label, total_rows) = (&spec.label, load.rows * u64::from(load.tables));
         let mut show = |rows| listen(Event::Populating { label, rows, total_rows });
         let interrupt = &self.environment.interrupt;
-        populate::measure_load(&up.bench(self.cpus, interrupt), &step, &load, &mut show)?;
+        populate::fill(&up.bench(self.cpus, interrupt), &step, &load, &mut show)?;
         let rows = step.rows();
         self.ups[idx].settle(rows, interrupt)?;
         Ok(())

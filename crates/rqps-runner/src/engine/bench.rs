@@ -1,6 +1,6 @@
 //! A system that is up, as measuring needs it.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rqps_client::Endpoint;
 use rqps_model::Dbms;
@@ -29,4 +29,10 @@ pub(crate) struct Bench<'a> {
     pub(crate) patience: Patience,
     /// The share of the measured time in which its threads are stopped.
     pub(crate) injected_slowdown: f64,
+}
+
+impl Bench<'_> {
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
 }

@@ -102,8 +102,8 @@ impl Blocks<'_, '_> {
             let mut block = self.block(id, observer)?;
             // Rows that were inserted stay: such a block is not measured once more.
             let verdict = match self.planned.job {
-                Job::File { .. } => heartbeat.verdict(),
-                Job::Insert { .. } => Verdict::Keep(heartbeat.warning()),
+                Job::File { .. } if !self.planned.fills() => heartbeat.verdict(),
+                _ => Verdict::Keep(heartbeat.warning()),
             };
             match verdict {
                 Verdict::Again(seconds) => {

@@ -1,6 +1,7 @@
 //! The clients of a step on one system: connected and placed, with their statements prepared.
 
 mod insert;
+mod load;
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use rqps_load::{ClientPool, Member, Order, Pace, PlaceInBlock, Stop};
 use rqps_model::{Figure, Placement, Role, StepKind};
 use rqps_server::{process, threads};
 use rqps_workload::insert::{Pair, Schema};
-use rqps_workload::{Program, SysbenchWorker};
+use rqps_workload::{LoadSpec, Program, SysbenchWorker};
 
 use crate::engine::bench::Bench;
 use crate::engine::injected_slowdown::{InjectedSlowdown, Served};
@@ -38,7 +39,7 @@ pub(crate) struct StepClients {
 /// What the clients of one role do.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RoleSpec {
-    /// Absent where a step has one kind of clients.
+    /// Absent where clients run the events of a suite file.
     pub(crate) role: Option<Role>,
     pub(crate) clients: u32,
     /// Events per second of all of them; `None` for as fast as they go.
@@ -73,6 +74,16 @@ impl StepClients {
         let (step, args, _) = planned.of_file()?;
         let program = Program::compile(step, args, bench.dbms)?.without_checks();
         clients_of(bench, planned, &program, seed)
+    }
+
+    /// The clients that fill the tables of a suite file.
+    pub(crate) fn of_load(
+        bench: &Bench<'_>,
+        planned: &PlannedStep,
+        spec: &LoadSpec,
+        seed: u64,
+    ) -> Result<Self> {
+        load::open(bench, planned, spec, seed)
     }
 
     /// The clients of a step of the Insert Benchmark, on tables of `schema`.
@@ -190,7 +201,7 @@ pub(crate) fn place_server(bench: &Bench<'_>, placement: Placement) -> Result<()
 /// The warm-up before a step, unless it is one itself or there is to be none.
 pub(super) fn warm_up(planned: &PlannedStep, seed: u64) -> Option<Order> {
     let time = planned.warm_up(planned.of_file().ok()?.1);
-    let wanted = !time.is_zero() && planned.info.kind != StepKind::WarmUp;
+    let wanted = !time.is_zero() && planned.info.kind != StepKind::WarmUp && !planned.fills();
     wanted.then(|| Order { pace: Pace::Closed, stop: Stop::Time(time), seed: mix(seed, 0) })
 }
 

@@ -38,6 +38,12 @@ impl Cut {
             (Job::Insert { step, args }, _) => {
                 Self::Counted(CountedCut::of(step, args, schedule, planned.n_shares))
             }
+            (Job::File { args, .. }, _) if planned.fills() => {
+                Self::Counted(CountedCut::of_load(args, planned.clients))
+            }
+            (Job::File { .. }, _) if planned.makes_tables() => {
+                Self::Counted(CountedCut::alone(1, Duration::ZERO))
+            }
             (Job::File { .. }, Schedule::Interleaved { .. })
                 if planned.info.kind != StepKind::WarmUp =>
             {

@@ -1,4 +1,4 @@
-//! l.x: some more rows, then the secondary indexes, one connection per table.
+//! Secondary indexes after a load, one connection per table; of the Insert Benchmark after some more rows.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,18 +23,25 @@ use crate::plan::steps::PlannedStep;
 /// How often progress is shown.
 const SHOW_EVERY: Duration = Duration::from_millis(500);
 
-/// Creates the indexes of all tables, which have so many rows; the time that it takes is the slice's.
+/// The indexes of a table.
+pub(crate) struct TableIndexes {
+    /// Rows of the table.
+    pub(crate) rows: u64,
+    /// What creates them.
+    pub(crate) statements: Vec<String>,
+}
+
+/// Creates the indexes of all tables; the time that it takes is the slice's.
 pub(crate) fn create_indexes(
     bench: &Bench<'_>,
     planned: &PlannedStep,
-    schema: &Schema,
-    rows: &[u64],
+    tables: &[TableIndexes],
     seed: u64,
     show: &mut dyn FnMut(Duration) -> bool,
 ) -> Result<Slice> {
     let window = Window::open(bench)?;
     let witness = Witness::start();
-    let tally = create(bench, schema, rows, seed, show)?;
+    let tally = create(bench, tables, seed, show)?;
     let told = witness.warnings();
     // What the server counts would hold what it writes on behind the statements.
     let seen = Seen { counters: BTreeMap::new(), ..window.close()? };
@@ -67,20 +74,20 @@ pub(crate) fn insert_rows_before(
 /// Creates the indexes of all tables at once, each on a connection of its own; counts the tables' rows.
 fn create(
     bench: &Bench<'_>,
-    schema: &Schema,
-    rows: &[u64],
+    tables: &[TableIndexes],
     seed: u64,
     show: &mut dyn FnMut(Duration) -> bool,
 ) -> Result<Tally> {
     place_server(bench, Placement::Free)?;
     let order = Order { pace: Pace::Closed, stop: Stop::Events(0), seed };
+    let all_rows = tables.iter().map(|table| table.rows).sum();
     let mut connections = Vec::new();
-    for idx in 0..rows.len() {
+    for idx in 0..tables.len() {
         let idx = u32::try_from(idx).unwrap_or(0);
         // Threads that the server starts for this inherit the CPUs of the one that serves the client.
         let mut connection = connect(bench, Placement::Free, idx, seed)?.0;
         // All tables at once share the storage.
-        connection.set_timeout(Some(bench.patience.through_rows(rows.iter().sum())))?;
+        connection.set_timeout(Some(bench.patience.through_rows(all_rows)))?;
         connections.push(connection);
     }
     let breakers = connections.iter().map(Connection::breaker).collect::<Result<Vec<_>, _>>()?;
@@ -89,15 +96,15 @@ fn create(
     std::thread::scope(|scope| -> Result<()> {
         let (alive, ends) = channel::<()>();
         let mut threads = Vec::new();
-        for ((number, mut connection), rows) in (1_u32..).zip(connections).zip(rows) {
+        for (table, mut connection) in tables.iter().zip(connections) {
             let alive = alive.clone();
             threads.push(scope.spawn(move || -> Result<Tally> {
                 let _alive = alive;
                 let mut tally = Tally::for_order(&order);
                 let mut begin_ns = clock.now_ns();
-                let statements = schema.index_sql(number);
+                let TableIndexes { rows, statements } = table;
                 let n = statements.len() as u64;
-                for (at, sql) in (0_u64..).zip(&statements) {
+                for (at, sql) in (0_u64..).zip(statements) {
                     connection.query(sql).with_context(|| format!("create an index ({sql})"))?;
                     let now_ns = clock.now_ns();
                     // Each of several statements indexes its part of what the rate counts.

@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn every_phase_has_all_starts_before_the_next_begins() {
         expect_test::expect![[r#"
-            0 load 0: load/0 point-query.warm/0 scan.warmpre/0 point-query.pre/0
+            0 load 0: load/0 create-index/0 point-query.warm/0 scan.warmpre/0 point-query.pre/0
             1 load 0: point-query.pre/1
             2 load 0: point-query.pre/2 update-index/0
             3 load 0: update-index/1
@@ -141,8 +141,8 @@ mod tests {
     #[test]
     fn one_start_needs_no_restart_and_new_data_are_launched_anew() {
         expect_test::expect![[r#"
-            0 load 0: load/0 point-query.warm/0 scan.warmpre/0 point-query.pre/0 update-index/0 scan.warm/0 scan/0 delete/0
-            1 load 1: load/1 point-query.warm/1 scan.warmpre/1 point-query.pre/1 update-index/1 scan.warm/1 scan/1 delete/1"#]].assert_eq(&arranged(SUITE, "starts = 1\nloads = 2"));
+            0 load 0: load/0 create-index/0 point-query.warm/0 scan.warmpre/0 point-query.pre/0 update-index/0 scan.warm/0 scan/0 delete/0
+            1 load 1: load/1 create-index/1 point-query.warm/1 scan.warmpre/1 point-query.pre/1 update-index/1 scan.warm/1 scan/1 delete/1"#]].assert_eq(&arranged(SUITE, "starts = 1\nloads = 2"));
     }
 
     #[test]
@@ -159,8 +159,8 @@ mod tests {
         let two = "[[suite]]\nname = 'a'\nclients = [1, 2]\nsteps = ['point-query']\n\
                    [[suite]]\nname = 'b'\nclients = [1]\nsteps = ['point-query']";
         expect_test::expect![[r#"
-            0 load 0: a/load/0 a/point-query.warm/0 a/scan.warmpre/0 a/point-query/0 a/point-query/0
-            1 load 0: a/point-query/1 a/point-query/1 b/load/0 b/point-query.warm/0 b/scan.warmpre/0 b/point-query/0
+            0 load 0: a/load/0 a/create-index/0 a/point-query.warm/0 a/scan.warmpre/0 a/point-query/0 a/point-query/0
+            1 load 0: a/point-query/1 a/point-query/1 b/load/0 b/create-index/0 b/point-query.warm/0 b/scan.warmpre/0 b/point-query/0
             2 load 0: b/point-query/1"#]].assert_eq(&arranged(two, "starts = 2"));
     }
 }

@@ -69,9 +69,7 @@ impl PlannedStep {
         // A few hundred thousand rows a second is what small tables take.
         let fill = |rows: u64| Duration::from_micros(rows.saturating_mul(5) + 1_000_000);
         match &self.job {
-            Job::File { args, .. } if self.info.kind == StepKind::Load => {
-                fill(args.rows.saturating_mul(u64::from(args.tables)))
-            }
+            Job::File { .. } if self.makes_tables() => fill(self.rows()),
             // Warms up by itself, once.
             Job::File { step, args, .. } if self.info.kind == StepKind::WarmUp => {
                 step.slice_time(args)
@@ -124,7 +122,7 @@ impl PlannedStep {
     #[must_use]
     pub fn is_guess(&self) -> bool {
         match &self.job {
-            Job::File { .. } => self.info.kind == StepKind::Load,
+            Job::File { .. } => self.makes_tables(),
             Job::Insert { step, .. } => !matches!(step.work, Work::Query { .. }),
         }
     }
@@ -173,6 +171,12 @@ impl PlannedStep {
     #[must_use]
     pub(crate) fn makes_tables(&self) -> bool {
         self.fills() || self.info.kind == StepKind::Index
+    }
+
+    /// Whether it makes tables or changes them by its work: a step of the Insert Benchmark, a load, its indexes.
+    #[must_use]
+    pub(crate) fn is_work(&self) -> bool {
+        self.makes_tables() || self.of_insert().is_some()
     }
 
     /// The step in a new run: pending on every system.

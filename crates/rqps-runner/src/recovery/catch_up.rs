@@ -6,7 +6,6 @@ use crate::journal::warnings::in_words;
 use anyhow::{Context as _, Result, anyhow};
 use rqps_model::WarningKind;
 use rqps_model::{StepIdx, SystemIdx};
-use rqps_workload::insert::Work;
 
 use crate::audit::Audit;
 use crate::event::Event;
@@ -14,9 +13,9 @@ use crate::failure::Broken;
 use crate::filled_by::FilledBy;
 use crate::journal::Journal;
 use crate::run_context::RunContext;
-use crate::schedule::insert::{Recording, insert_step};
-use crate::schedule::load::load;
+use crate::schedule::recording::Recording;
 use crate::schedule::settle::{settle, tell_left};
+use crate::schedule::step::work_step;
 use crate::schedule::warm::{tell_cold, warm_caches};
 use crate::side_by_side::on_each;
 use crate::system_state::Member;
@@ -151,10 +150,11 @@ fn refill(
         filled_by.ok_or_else(|| anyhow!("the suite has no load step to resume from"))?;
     let label = run.label(member.idx());
     journal.note(&format!("{label}: tables are filled again before the run resumes"));
-    if run.step(filled_by).of_insert().is_some() {
-        refill_insert(run, journal, member, filled_by.until(first))?;
-    } else {
-        load(run, journal, member, filled_by)?;
+    for step in filled_by.until(first) {
+        refill_step(run, journal, member, step)?;
+    }
+    let is_insert = run.step(filled_by).of_insert().is_some();
+    if !is_insert && !run.step(first).makes_tables() {
         settle(run, journal, member, filled_by)?;
         if !warm_caches(run, member, filled_by)? {
             tell_cold(run, journal, member.idx());
@@ -164,21 +164,16 @@ fn refill(
     member.up.set_note(Some(&note.to_string()))
 }
 
-/// Brings the Insert Benchmark's tables to where its steps before `first` have brought them: filled, and indexed
-/// where they were. Rows that these steps exchanged are not exchanged again.
-fn refill_insert(
+/// Does a step again that has filled the tables or indexed them. Rows that others exchanged are not exchanged again.
+fn refill_step(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,
     member: &mut Member<'_>,
-    before: impl Iterator<Item = StepIdx>,
+    step: StepIdx,
 ) -> Result<()> {
-    for step in before {
-        let Some((work, _)) = run.step(step).of_insert() else { break };
-        if matches!(work.work, Work::Load | Work::Index) {
-            let only = &mut [&mut *member];
-            let filled = insert_step(run, journal, only, step, Recording::dropped());
-            filled.map_err(Broken::into_error)?;
-        }
+    if !run.step(step).makes_tables() {
+        return Ok(());
     }
-    Ok(())
+    let filled = work_step(run, journal, &mut [&mut *member], step, Recording::dropped());
+    filled.map_err(Broken::into_error)
 }

@@ -6,7 +6,6 @@
 
 mod blocks;
 mod check;
-mod index;
 
 use std::time::{Duration, Instant};
 
@@ -14,35 +13,16 @@ use anyhow::{Context as _, Result, anyhow};
 use rqps_model::StepIdx;
 use rqps_workload::insert::{Schema, Work};
 
-use crate::engine::waiting::Brake;
 use crate::failure::Broken;
 use crate::insert_tables::Tables;
 use crate::journal::Journal;
 use crate::run_context::RunContext;
+use crate::schedule::index::create_indexes;
+use crate::schedule::recording::Recording;
 use crate::schedule::settle::{Settled, settle_all};
 use crate::system_state::Member;
 
 pub(crate) use check::{interrupted, server_failed};
-
-/// What becomes of a step, and who waits throughout it.
-pub(crate) struct Recording {
-    /// Whether what is measured is kept: not where tables are only brought back.
-    pub(crate) is_kept: bool,
-    /// The servers that have no part in it.
-    pub(crate) others: Vec<Brake>,
-}
-
-impl Recording {
-    /// Of systems that have the host to themselves.
-    pub(crate) fn kept() -> Self {
-        Self { is_kept: true, others: Vec::new() }
-    }
-
-    /// Of one whose tables are brought back.
-    pub(crate) fn dropped() -> Self {
-        Self { is_kept: false, others: Vec::new() }
-    }
-}
 
 /// Carries out a step of the Insert Benchmark on one system or several that are interleaved.
 pub(crate) fn insert_step(
@@ -67,7 +47,7 @@ pub(crate) fn insert_step(
         }
     }
     match work.work {
-        Work::Index => index::create_indexes(run, journal, members, step, recording)?,
+        Work::Index => create_indexes(run, journal, members, step, recording)?,
         _ => blocks::measure(run, journal, members, step, recording)?,
     }
     if matches!(work.work, Work::Load | Work::Index) {

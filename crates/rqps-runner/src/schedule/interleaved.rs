@@ -1,5 +1,5 @@
 //! The interleaved schedule: all systems are up, each with its own data, and every step alternates between them.
-//! Loads and warm-ups, which nothing is compared by, come one system after the other.
+//! Warm-ups, which nothing is compared by, come one system after the other.
 
 mod attempt;
 
@@ -18,15 +18,16 @@ use crate::failure::Broken;
 use crate::journal::Journal;
 use crate::journal::step_record::StepRecord;
 use crate::run_context::RunContext;
-use crate::schedule::insert::{self, Recording, insert_step};
+use crate::schedule::insert;
 use crate::schedule::outcome::{self, end_step, end_step_on_all, in_step, was_measured};
 use crate::schedule::plans::keep_plans;
 use crate::schedule::profiles::{GONE, Profiler, may_have_lost_servers};
+use crate::schedule::recording::Recording;
 use crate::schedule::spare;
 use crate::schedule::table_state::keep_before;
 use crate::schedule::warnings::warnings_of_step;
 
-use crate::schedule::step::one_step;
+use crate::schedule::step::{one_step, work_step};
 use crate::system_state::Member;
 
 /// The interleaved schedule of a launch of the servers.
@@ -61,7 +62,7 @@ impl Interleaved {
                 rest.and_then(|()| are_there(run, journal, members))
                     .map_err(Broken::Unattributed)?;
             }
-            if matches!(planned.info.kind, StepKind::Load | StepKind::WarmUp) {
+            if planned.info.kind == StepKind::WarmUp {
                 one_by_one(run, journal, members, step)?;
                 continue;
             }
@@ -152,11 +153,13 @@ fn measure_together(
         let systems: Vec<SystemIdx> = attempt.left.iter().map(|&m| members[m].idx()).collect();
         attempt.left.iter().for_each(|&m| members[m].state.current_step = Some(step));
         journal.announce(run, &systems, step);
-        let result = if run.step(step).of_insert().is_some() {
+        let planned = run.step(step);
+        let result = if planned.is_work() {
             let others = brakes_of_others(members, &attempt.left).collect();
             let of_step = |(m, member)| attempt.left.contains(&m).then_some(member);
             let mut several: Vec<_> = members.iter_mut().enumerate().filter_map(of_step).collect();
-            insert_step(run, journal, &mut several, step, Recording { is_kept: true, others })
+            let recording = Recording { is_kept: true, others };
+            work_step(run, journal, &mut several, step, recording)
         } else {
             // All servers run now: those that wait are stopped later.
             for &m in &attempt.left {

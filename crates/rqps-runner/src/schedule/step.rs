@@ -1,7 +1,7 @@
 //! A step on one system that has the host to itself.
 
 use anyhow::Result;
-use rqps_model::{Slice, StepIdx, StepKind};
+use rqps_model::{StepIdx, StepKind};
 
 use crate::engine::blocks::{Blocks, Lane};
 use crate::engine::clients::StepClients;
@@ -12,11 +12,12 @@ use crate::journal::Journal;
 use crate::journal::step_record::StepRecord;
 use crate::plan::seed;
 use crate::run_context::RunContext;
-use crate::schedule::insert;
-use crate::schedule::insert::{Recording, insert_step};
+use crate::schedule::index::create_indexes;
+use crate::schedule::insert::{self, insert_step};
 use crate::schedule::load::load;
 use crate::schedule::outcome::{attempt_number, end_step, in_step, outcome, was_measured};
 use crate::schedule::plans::keep_plans;
+use crate::schedule::recording::Recording;
 use crate::schedule::table_state::keep_before;
 use crate::schedule::warnings::warnings_of_step;
 use crate::system_state::Member;
@@ -32,15 +33,8 @@ pub(crate) fn one_step(
     member.state.current_step = Some(step);
     journal.announce(run, &[system], step);
     let planned = run.step(step);
-    let measured = if planned.of_insert().is_some() {
-        insert_step(run, journal, &mut [&mut *member], step, Recording::kept())
-    } else if planned.info.kind == StepKind::Load {
-        let warnings = warnings_of_step(run, journal, member.state, step).kinds;
-        let loaded = load(run, journal, member, step).and_then(|slice| {
-            let slice = Slice { warnings: [warnings, slice.warnings.clone()].concat(), ..slice };
-            journal.keep_slice(step, system, slice)
-        });
-        loaded.map_err(|error| Broken::System(system, error))
+    let measured = if planned.is_work() {
+        work_step(run, journal, &mut [&mut *member], step, Recording::kept())
     } else {
         keep_before(run, journal, member, step)?;
         measure(run, journal, member, step)
@@ -54,6 +48,22 @@ pub(crate) fn one_step(
     };
     let outcome = outcome(run, &mut member.up, step, measured)?;
     end_step(run, journal, member, step, outcome)
+}
+
+/// Carries out a step that makes tables or changes them by its work, on one system or several that are interleaved.
+pub(crate) fn work_step(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    members: &mut [&mut Member<'_>],
+    step: StepIdx,
+    recording: Recording,
+) -> Result<(), Broken> {
+    let planned = run.step(step);
+    match planned.info.kind {
+        _ if planned.of_insert().is_some() => insert_step(run, journal, members, step, recording),
+        StepKind::Index => create_indexes(run, journal, members, step, recording),
+        _ => load(run, journal, members, step, recording),
+    }
 }
 
 /// Measures a step of a suite file, and stores its slices.

@@ -29,8 +29,8 @@ pub(crate) fn warnings_of_step(
         state.unsettled.iter().map(|left| WarningKind::NotSettled { left: left.clone() });
     let too_late = is_too_late(run, journal, state.idx, step).then_some(WarningKind::WithoutBase);
     let sequential = run.plan.is_sequential_to_fit.then_some(WarningKind::OneAfterTheOther);
-    let of_attempt = resumed.into_iter().chain(started_again);
-    let kinds = of_attempt.chain(unsettled).chain(too_late).chain(sequential).collect();
+    let of_attempt = resumed.into_iter().chain(started_again).chain(unsettled).chain(too_late);
+    let kinds = of_attempt.chain(sequential).chain(bulk_load(run, state.idx, step)).collect();
     SystemWarnings { system: state.idx, kinds }
 }
 
@@ -42,9 +42,17 @@ fn is_too_late(
     system: SystemIdx,
     step: StepIdx,
 ) -> bool {
-    use StepKind::{Index, Load, WarmUp};
     run.plan.schedule.is_interleaved()
-        && !matches!(run.step(step).info.kind, Load | WarmUp | Index)
+        && !matches!(run.step(step).info.kind, StepKind::WarmUp | StepKind::Index)
         && system != run.base()
         && journal.cell(step, run.base()).outcome == StepOutcome::Done
+}
+
+/// That a load has fewer connections than clients, as its engine fills each table from one.
+fn bulk_load(run: &RunContext<'_>, system: SystemIdx, step: StepIdx) -> Option<WarningKind> {
+    let planned = run.step(step);
+    let (_, args, _) = planned.of_file().ok().filter(|_| planned.fills())?;
+    let spec = run.load_spec(system, args);
+    let is_fewer = spec.bulk_load_sql().is_some() && spec.tables < planned.clients;
+    is_fewer.then_some(WarningKind::BulkLoad { n_loaders: spec.tables, n_clients: planned.clients })
 }

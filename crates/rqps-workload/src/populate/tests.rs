@@ -15,25 +15,23 @@ fn spec(dbms: Dbms, tables: u32, rows: u64) -> LoadSpec {
     LoadSpec::new(&args, dbms, engine, 7)
 }
 
-/// Populates with so many loaders; returns the rows of each table by id, and the statements.
-fn load(spec: &LoadSpec, n_loaders: u32) -> (BTreeMap<String, String>, Vec<String>) {
+/// Populates with so many clients; returns the rows of each table by id, and the statements.
+fn load(spec: &LoadSpec, clients: u32) -> (BTreeMap<String, String>, Vec<String>) {
     let mut rows = BTreeMap::new();
     let mut sent = Vec::new();
-    for parts in spec.split(n_loaders) {
+    let cut = LoadCut::of(spec.tables, spec.rows, clients);
+    for part in spec.split(cut) {
         let mut connection = Recorder::server();
-        let mut n_rows = 0;
-        for part in &parts {
-            populate_table_part(&mut connection, spec, part, &mut |n| {
-                n_rows += n;
-                true
-            })
-            .unwrap();
-        }
-        let expected: u64 = parts.iter().map(|part| part.ids.end() - part.ids.start() + 1).sum();
-        assert_eq!(n_rows, expected);
-        for sql in &connection.log {
+        let inserts = part.inserts.clone();
+        let mut loader = Loader::new(spec, cut, part);
+        for _ in inserts {
+            let n_told = Worker::<Recorder>::operations_per_statement(&loader);
+            loader.event(&mut connection, &mut |_| {}).unwrap();
+            let sql = connection.log.last().unwrap();
             let (head, values) = sql.split_once(" VALUES ").unwrap();
-            for row in values.trim_matches(['(', ')']).split("),(") {
+            let all: Vec<&str> = values.trim_matches(['(', ')']).split("),(").collect();
+            assert_eq!(all.len() as u64, n_told);
+            for row in all {
                 let id = row.split(',').next().unwrap();
                 assert_eq!(rows.insert(format!("{head} {id}"), row.to_owned()), None, "{id}");
             }
@@ -48,8 +46,8 @@ fn rows_are_the_same_whoever_loads_them() {
     let spec = spec(Dbms::Mysql, 2, 3000);
     let (alone, _) = load(&spec, 1);
     assert_eq!(alone.len(), 6000);
-    for n_loaders in [2, 3, 5, 16] {
-        assert_eq!(load(&spec, n_loaders).0, alone, "{n_loaders} loaders");
+    for clients in [2, 3, 5, 16] {
+        assert_eq!(load(&spec, clients).0, alone, "{clients} clients");
     }
     let other_seed = LoadSpec { seed: 8, ..spec.clone() };
     assert_ne!(load(&other_seed, 1).0, alone);
@@ -70,29 +68,58 @@ fn a_row_never_changes_between_versions() {
 }
 
 #[test]
-fn statements_stay_near_half_a_megabyte() {
-    let (rows, sent) = load(&spec(Dbms::Mysql, 1, 10_000), 1);
-    assert_eq!(rows.len(), 10_000);
-    let sizes: Vec<usize> = sent.iter().map(String::len).collect();
+fn statements_have_at_most_half_a_megabyte_and_equally_many_rows() {
+    let (rows, sent) = load(&spec(Dbms::Mysql, 1, 100_000), 1);
+    assert_eq!(rows.len(), 100_000);
+    let sizes: Vec<u64> = sent.iter().map(|sql| sql.len() as u64).collect();
     assert!(sizes.iter().all(|&bytes| bytes <= INSERT_BYTES), "{sizes:?}");
-    assert!(sizes[..sizes.len() - 1].iter().all(|&bytes| bytes > INSERT_BYTES - 2 * ROW_BYTES));
+    assert!(sizes.iter().all(|&bytes| bytes > INSERT_BYTES / 2), "{sizes:?}");
+}
+
+/// Each connection sends as many INSERTs of every block as the others.
+#[test]
+fn blocks_are_of_equal_work() {
+    for (tables, rows, clients, n_blocks) in [
+        (1, 100_000, 1, 20),
+        (1, 100_000, 4, 20),
+        (8, 10_000_000, 3, 20),
+        (3, 1_000_000, 16, 20),
+        // Blocks of few rows would be INSERTs of few rows.
+        (1, 10_000, 1, 20),
+        (1, 5000, 1, 10),
+        (2, 3000, 4, 3),
+        (1, 10, 3, 1),
+        (1, 1, 64, 1),
+        (1, 2_147_483_647, 1, 20),
+    ] {
+        let cut = LoadCut::of(tables, rows, clients);
+        assert_eq!(cut.n_blocks, n_blocks, "{cut:?}");
+        let of_loader = cut.inserts_per_table / cut.loaders_per_table;
+        assert_eq!(of_loader * cut.loaders_per_table, cut.inserts_per_table, "{cut:?}");
+        assert_eq!(of_loader % u64::from(n_blocks), 0, "{cut:?}");
+        let rows_of_insert = rows.div_ceil(cut.inserts_per_table);
+        assert!(rows >= cut.inserts_per_table, "{cut:?} has INSERTs without rows");
+        assert!(rows_of_insert * ROW_BYTES <= INSERT_BYTES, "{cut:?}");
+    }
 }
 
 #[test]
 fn work_is_split_evenly_and_completely() {
-    for (tables, rows, n_loaders) in [(1, 10, 3), (4, 100, 2), (4, 100, 6), (2, 1, 8), (3, 5, 1)] {
+    for (tables, rows, clients, n_parts) in
+        [(1, 10, 3, 3), (4, 100, 2, 4), (4, 100, 6, 4), (2, 1, 8, 2), (3, 5000, 6, 6)]
+    {
         let spec = spec(Dbms::Mysql, tables, rows);
-        let loaders = spec.split(n_loaders);
-        assert!(loaders.len() <= n_loaders as usize, "{loaders:?}");
-        assert!(loaders.iter().all(|parts| !parts.is_empty()), "{loaders:?}");
+        let cut = LoadCut::of(tables, rows, clients);
+        let parts = spec.split(cut);
+        assert_eq!(parts.len(), n_parts, "{parts:?}");
         for table in 1..=tables {
-            let mut next = 1;
-            for part in loaders.iter().flatten().filter(|part| part.table == table) {
-                assert_eq!(*part.ids.start(), next);
-                assert!(part.ids.end() >= part.ids.start());
-                next = part.ids.end() + 1;
+            let mut next = 0;
+            for part in parts.iter().filter(|part| part.table == table) {
+                assert_eq!(part.inserts.start, next);
+                assert!(part.inserts.end > next, "{parts:?}");
+                next = part.inserts.end;
             }
-            assert_eq!(next, rows + 1);
+            assert_eq!(next, cut.inserts_per_table);
         }
     }
 }
@@ -100,30 +127,38 @@ fn work_is_split_evenly_and_completely() {
 /// Connections that fill one table in bulk write the same files.
 #[test]
 fn no_table_of_a_bulk_load_is_split() {
-    let spec = spec(Dbms::Mariadb, 2, 100);
+    let spec = spec(Dbms::Mariadb, 2, 4000);
     let in_bulk = LoadSpec { engine: Engine::Rocksdb, ..spec.clone() };
-    let whole = |table| vec![TablePart { table, ids: 1..=100 }];
-    assert_eq!(in_bulk.split(16), [whole(1), whole(2)]);
-    assert_eq!(in_bulk.split(1), [[whole(1), whole(2)].concat()]);
+    let cut = LoadCut::of(2, 4000, 16);
+    let whole = |table| TablePart { table, inserts: 0..cut.inserts_per_table };
+    assert_eq!(in_bulk.split(cut), [whole(1), whole(2)]);
     // Rows in another order than that of their key are not loaded in bulk.
-    assert_eq!(LoadSpec { secondary: true, ..in_bulk }.split(4).len(), 4);
+    assert_eq!(LoadSpec { secondary: true, ..in_bulk.clone() }.split(cut).len(), 16);
+    let mut connection = Recorder::server();
+    let mut loader = Loader::new(&in_bulk, cut, whole(1));
+    for _ in 0..cut.inserts_per_table {
+        loader.event(&mut connection, &mut |_| {}).unwrap();
+    }
+    let is_set = |sql: &&String| sql.starts_with("SET");
+    assert_eq!(connection.log.iter().filter(is_set).count(), 2);
+    assert_eq!(connection.log.first().unwrap(), "SET SESSION rocksdb_bulk_load = 1");
+    assert_eq!(connection.log.last().unwrap(), "SET SESSION rocksdb_bulk_load = 0");
 }
 
+/// Of an INSERT that failed nothing is in the table.
 #[test]
-fn deadlocks_are_retried_and_other_errors_are_not() {
+fn an_insert_that_failed_is_sent_again() {
     let error =
-        |errno| ServerError { errno, sqlstate: String::new(), message: String::new(), notes: None };
-    let spec = spec(Dbms::Mysql, 1, 10);
-    let part = TablePart { table: 1, ids: 1..=10 };
-    let mut connection = Recorder { failures: vec![error(1213); 3], ..Recorder::server() };
-    populate_table_part(&mut connection, &spec, &part, &mut |_| true).unwrap();
-    assert_eq!(connection.log.len(), 4);
-    let mut connection = Recorder { failures: vec![error(1114)], ..Recorder::server() };
-    assert!(populate_table_part(&mut connection, &spec, &part, &mut |_| true).is_err());
-    assert_eq!(connection.log.len(), 1);
-    let mut connection = Recorder { failures: vec![error(1205); 30], ..Recorder::server() };
-    assert!(populate_table_part(&mut connection, &spec, &part, &mut |_| true).is_err());
-    assert_eq!(connection.log.len(), 10);
+        ServerError { errno: 1213, sqlstate: String::new(), message: String::new(), notes: None };
+    let spec = spec(Dbms::Mysql, 1, 4000);
+    let cut = LoadCut::of(1, 4000, 1);
+    let mut loader = Loader::new(&spec, cut, spec.split(cut).remove(0));
+    let mut connection = Recorder { failures: vec![error], ..Recorder::server() };
+    assert!(loader.event(&mut connection, &mut |_| {}).is_err());
+    loader.event(&mut connection, &mut |_| {}).unwrap();
+    loader.event(&mut connection, &mut |_| {}).unwrap();
+    assert_eq!(connection.log[0], connection.log[1]);
+    assert_ne!(connection.log[1], connection.log[2]);
 }
 
 #[test]
@@ -190,8 +225,9 @@ fn myrocks_is_loaded_in_bulk_when_rows_come_in_order_of_the_key() {
     let sent = |engine, secondary| {
         let spec = LoadSpec { engine, secondary, ..spec(Dbms::Mariadb, 1, 10) };
         let mut connection = Recorder::server();
-        let part = TablePart { table: 1, ids: 1..=10 };
-        populate_table_part(&mut connection, &spec, &part, &mut |_| true).unwrap();
+        let cut = LoadCut::of(1, 10, 1);
+        let mut loader = Loader::new(&spec, cut, spec.split(cut).remove(0));
+        loader.event(&mut connection, &mut |_| {}).unwrap();
         let heads = connection.log.iter().map(|sql| sql.split(" (").next().unwrap().to_owned());
         heads.collect::<Vec<_>>().join("; ")
     };

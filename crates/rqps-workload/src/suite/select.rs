@@ -57,7 +57,8 @@ impl Suite {
     /// Adds the steps that are always kept and those that kept ones name.
     fn add_needed(&self, kept: &mut BTreeSet<usize>) {
         kept.extend((0..self.steps.len()).filter(|&idx| self.steps[idx].always));
-        kept.insert(0);
+        let makes_tables = |step: &Step| matches!(step.kind, StepKind::Load | StepKind::Index);
+        kept.extend((0..self.steps.len()).filter(|&idx| makes_tables(&self.steps[idx])));
         // Needs name earlier steps, so one pass from the end finds needs of needs as well.
         for idx in (0..self.steps.len()).rev() {
             if kept.contains(&idx) {

@@ -22,6 +22,7 @@ fn the_suite_runs_in_the_order_of_the_field() {
     assert_eq!(suite.name, "sysbench");
     expect_test::expect![[r#"
         load
+        create-index
         point-query.warm
         scan.warmpre
         point-query.pre
@@ -103,6 +104,7 @@ fn the_short_form_has_the_fields_32_figures() {
         others,
         [
             "load",
+            "create-index",
             "point-query.warm",
             "scan.warmpre",
             "point-query.pre",
@@ -116,7 +118,7 @@ fn the_short_form_has_the_fields_32_figures() {
 
 #[test]
 fn a_selection_keeps_what_it_relies_on() {
-    let always = ["load", "point-query.warm", "scan.warmpre"];
+    let always = ["load", "create-index", "point-query.warm", "scan.warmpre"];
     let with = |rest: &[&'static str]| [&always[..], rest].concat();
     assert_eq!(names(&select(&["scan"], Form::Full)), with(&["scan.warm", "scan"]));
     assert_eq!(
@@ -128,7 +130,7 @@ fn a_selection_keeps_what_it_relies_on() {
         with(&["random-points_range=10", "random-points_range=100", "random-points_range=1000"])
     );
     assert_eq!(names(&select(&["load"], Form::Full)), always);
-    assert_eq!(names(&select(&["read-*=10"], Form::Short)).len(), 5);
+    assert_eq!(names(&select(&["read-*=10"], Form::Short)).len(), 6);
     let all = Suite::sysbench().unwrap();
     assert_eq!(all.select::<&str>(&[], Form::Full).unwrap(), all);
     assert_eq!(all.select(&["*"], Form::Full).unwrap(), all);
@@ -186,13 +188,21 @@ fn steps_say_what_they_do() {
     let suite = Suite::sysbench().unwrap();
     let args = Size::Tiny.args();
     let mut text = String::new();
-    for name in ["load", "read-write_range=100", "hot-points", "update-one", "update-zipf", "scan"]
-    {
+    for name in [
+        "load",
+        "create-index",
+        "read-write_range=100",
+        "hot-points",
+        "update-one",
+        "update-zipf",
+        "scan",
+    ] {
         let info = suite.step(name).unwrap().info(&args);
         text += &format!("{}: {}\n", info.name, info.what);
     }
     expect![[r#"
-        load: Creates and fills 1 table of 100000 rows, then creates index k on each.
+        load: Fills 1 table of 100000 rows without index k, 1667 rows per INSERT.
+        create-index: Creates index k on 1 table of 100000 rows, all tables at once; the rate counts the rows of the tables.
         read-write_range=100: An event is BEGIN; 10 times SELECT c FROM t WHERE id=?; SELECT c FROM t WHERE id BETWEEN ? AND ?; SELECT SUM(k) FROM t WHERE id BETWEEN ? AND ?; SELECT c FROM t WHERE id BETWEEN ? AND ? ORDER BY c; SELECT DISTINCT c FROM t WHERE id BETWEEN ? AND ? ORDER BY c; UPDATE t SET k=k+1 WHERE id=?; UPDATE t SET c=? WHERE id=?; DELETE FROM t WHERE id=?; INSERT INTO t (id,k,c,pad) VALUES (?,?,?,?); COMMIT with n = 100; values uniform over 1 to 100000; prepared statements; 1 table of 100000 rows.
         hot-points: An event is SELECT c FROM t WHERE id IN (n values) with n = 100; prepared statements; 1 table of 100000 rows.
         update-one: An event is UPDATE t SET c=? WHERE id=?; values uniform over 1 to 1; prepared statements; 1 table of 100000 rows.
@@ -207,11 +217,13 @@ fn figures_count_rows_where_the_field_does() {
     for step in &suite.steps {
         let expected = match step.family.as_str() {
             "load" => "inserts/s",
+            "create-index" => "indexed rows/s",
             "scan" | "scan.warm" | "scan.warmpre" => "rows/s",
             _ => "queries/s",
         };
         assert_eq!(step.figure.unit(), expected, "{}", step.name);
-        assert_eq!(step.kind == StepKind::Load, step.event.is_empty(), "{}", step.name);
+        let makes_tables = matches!(step.kind, StepKind::Load | StepKind::Index);
+        assert_eq!(makes_tables, step.event.is_empty(), "{}", step.name);
     }
 }
 
@@ -219,7 +231,8 @@ fn figures_count_rows_where_the_field_does() {
 fn small(statement: &str, step: &str) -> String {
     format!(
         "name = \"mine\"\n\n[[statement]]\nname = \"one\"\n{statement}\n\n[[step]]\n\
-         family = \"load\"\nkind = \"load\"\n\n[[step]]\nfamily = \"a\"\n{step}\n"
+         family = \"load\"\nkind = \"load\"\n\n[[step]]\nfamily = \"create-index\"\nkind = \"index\"\n\n\
+         [[step]]\nfamily = \"a\"\n{step}\n"
     )
 }
 
@@ -230,8 +243,8 @@ const STEP: &str = "kind = \"read\"\nevent = [\"one\"]";
 #[test]
 fn a_users_own_suite_is_read() {
     let suite = Suite::parse(&small(STATEMENT, STEP), "mine.toml").unwrap();
-    assert_eq!(names(&suite), ["load", "a"]);
-    assert_eq!(suite.steps[1].group, Group::Other);
+    assert_eq!(names(&suite), ["load", "create-index", "a"]);
+    assert_eq!(suite.steps[2].group, Group::Other);
 }
 
 #[test]
@@ -258,6 +271,8 @@ fn bad_files_are_refused_by_line_key_and_remedy() {
         in_step("kind = \"read\"\nevent = [\"one * x\"]"),
         in_step("kind = \"read\""),
         in_step("kind = \"load\""),
+        small(STATEMENT, STEP).replace("kind = \"index\"", "kind = \"read\""),
+        small(STATEMENT, STEP).replace("kind = \"index\"", "kind = \"index\"\ngroup = \"write\""),
         in_step(&format!("{STEP}\nn = []")),
         in_step(&format!("{STEP}\nn = [100, 0]")),
         in_step(&format!("{STEP}\nrows = 0")),
@@ -293,23 +308,25 @@ fn bad_files_are_refused_by_line_key_and_remedy() {
         mine.toml:5: sql: a word in braces that is not known; use {table} and {list}, and ? for one parameter
         mine.toml:5: sql: placeholders are [{list}], params need [?]; give one source per placeholder, in order; ids, hot-ids and ks fill a {list}
         mine.toml:8: sql_postgres: not the same kind of statement as `sql`; begin with SELECT, INSERT, UPDATE or DELETE
-        mine.toml:17: figure: no statement of a file creates an index; leave it out to count queries
-        mine.toml:15: unknown variant `reed`, expected one of `load`, `read`, `write`, `insert`, `warm-up`
-        mine.toml:16: event: statement "two" is not known; use one of one
-        mine.toml:16: event: "one * x" does not say how often; write "name * 10", up to 10000
-        mine.toml:14: event: the step has no event; list the names of statements in `event`
-        mine.toml:15: kind: a load step that is not the first; keep one load step, at the beginning
-        mine.toml:17: n: [] cannot be; give numbers from 1 to 30000
-        mine.toml:17: n: [100, 0] cannot be; give numbers from 1 to 30000
-        mine.toml:17: rows: there is no id to draw; give 1 or more
-        mine.toml:17: seconds: no time to measure; give 1 or more
-        mine.toml:17: needs: no earlier step is named "b"; name steps that come before
-        mine.toml:17: unknown field `settles`, expected one of `family`, `n`, `kind`, `group`, `figure`, `event`, `transaction`, `clients`, `seconds`, `distribution`, `rows`, `settle`, `always`, `needs`, `short`
-        mine.toml:18: family: step "a" is there twice; give it another family or n
-        mine.toml:18: family: "A b" is no name; use small letters, digits, `-`, `_` and `.`
-        mine.toml:16: event: statement one writes, and the step's kind says that it reads; make the kind "write" or "insert"
-        mine.toml:16: event: statement one needs n, and the step has none; give the step n = [100]
-        mine.toml:16: event: one: "same-id" before anything was drawn; draw an id or a k before it
+        mine.toml:21: figure: a step of this kind counts something else; leave it out: a load and the indexes count rows, other steps queries
+        mine.toml:19: unknown variant `reed`, expected one of `load`, `index`, `read`, `write`, `insert`, `warm-up`
+        mine.toml:20: event: statement "two" is not known; use one of one
+        mine.toml:20: event: "one * x" does not say how often; write "name * 10", up to 10000
+        mine.toml:18: event: the step has no event; list the names of statements in `event`
+        mine.toml:19: kind: the load comes first, the indexes second, no other step does that; begin with a step of kind "load" and one of kind "index"
+        mine.toml:15: kind: the load comes first, the indexes second, no other step does that; begin with a step of kind "load" and one of kind "index"
+        mine.toml:14: group: tables are made in no group of the suite; leave `group` out
+        mine.toml:21: n: [] cannot be; give numbers from 1 to 30000
+        mine.toml:21: n: [100, 0] cannot be; give numbers from 1 to 30000
+        mine.toml:21: rows: there is no id to draw; give 1 or more
+        mine.toml:21: seconds: no time to measure; give 1 or more
+        mine.toml:21: needs: no earlier step is named "b"; name steps that come before
+        mine.toml:21: unknown field `settles`, expected one of `family`, `n`, `kind`, `group`, `figure`, `event`, `transaction`, `clients`, `seconds`, `distribution`, `rows`, `settle`, `always`, `needs`, `short`
+        mine.toml:22: family: step "a" is there twice; give it another family or n
+        mine.toml:22: family: "A b" is no name; use small letters, digits, `-`, `_` and `.`
+        mine.toml:20: event: statement one writes, and the step's kind says that it reads; make the kind "write" or "insert"
+        mine.toml:20: event: statement one needs n, and the step has none; give the step n = [100]
+        mine.toml:20: event: one: "same-id" before anything was drawn; draw an id or a k before it
     "#]].assert_eq(&text);
 }
 

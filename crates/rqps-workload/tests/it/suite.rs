@@ -11,7 +11,7 @@ use rqps_workload::{Program, Size, Suite, SuiteArgs, SysbenchWorker, Worker};
 fn render_sql(dbms: Dbms) -> String {
     let suite = Suite::sysbench().unwrap();
     let mut text = String::new();
-    for step in suite.steps.iter().skip(1) {
+    for step in suite.steps.iter().filter(|step| !step.event.is_empty()) {
         let program = Program::compile(step, &Size::Tiny.args(), dbms).unwrap();
         let _ = writeln!(text, "{}", step.name);
         for line in program.event_sql() {
@@ -34,7 +34,7 @@ fn sql_of_every_step() {
 
 fn run(args: &SuiteArgs, dbms: Dbms) {
     let suite = Suite::sysbench().unwrap();
-    for step in suite.steps.iter().skip(1) {
+    for step in suite.steps.iter().filter(|step| !step.event.is_empty()) {
         let program = Program::compile(step, args, dbms).unwrap();
         let per_event = u64::from(program.statements_per_event());
         let mut connection = NullConnection::default();

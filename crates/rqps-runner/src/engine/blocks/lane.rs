@@ -59,7 +59,7 @@ impl<'a> Lane<'a> {
         self.clients.pool.events_of_stream().iter().sum()
     }
 
-    /// What is shown of it during a block: the queries and the time up to now. Of the Insert Benchmark,
+    /// What is shown of it during a block: the queries and the time up to now. Of loads and the Insert Benchmark,
     /// operations.
     pub(super) fn shown(&self, part: &LaneBlock<'_>) -> (usize, u64, u64) {
         let Some(first) = part.tallies.first() else { return (self.system.0, 0, 0) };

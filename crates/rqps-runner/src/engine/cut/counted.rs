@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use rqps_load::Stop;
 use rqps_model::Schedule;
-use rqps_workload::InsertArgs;
 use rqps_workload::insert::{InsertStep, Work};
+use rqps_workload::{InsertArgs, LoadCut, SuiteArgs};
 
 /// Blocks of a step that does a fixed amount of work: enough for an interval, few enough for a store.
 const N_BLOCKS: u64 = 20;
@@ -31,6 +31,16 @@ pub(crate) struct CountedCut {
     what: What,
     /// Whether a rate's clock goes on from slice to slice; else each slice begins one.
     pub(crate) keeps_clock: bool,
+}
+
+/// Statements that a step's work is done with.
+struct Statements {
+    /// Of all clients.
+    all: u64,
+    /// Of each client that inserts.
+    of_client: u64,
+    /// Rows of all of them.
+    rows: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,17 +86,37 @@ impl CountedCut {
                 }
             };
         }
-        let clients = u64::from(args.clients);
         // Every slice has at least a statement of each client.
-        let n_blocks = N_BLOCKS.min(statements / clients.max(1)).max(1);
+        let of_client = statements / u64::from(args.clients).max(1);
+        let n_blocks = N_BLOCKS.min(of_client).max(1);
         let rows = statements * u64::from(step.rows_per_commit);
-        let most_slices = statements / clients.max(1) / n_blocks;
-        let wanted = rows.div_ceil(ROWS_OF_SLICE).max(statements.div_ceil(STATEMENTS_OF_SLICE));
+        Self::of_work(n_blocks, Statements { all: statements, of_client, rows })
+    }
+
+    /// A load of a suite file by so many clients.
+    pub(crate) fn of_load(args: &SuiteArgs, clients: u32) -> Self {
+        let cut = LoadCut::of(args.tables, args.rows, clients);
+        let tables = u64::from(args.tables);
+        Self::of_work(
+            cut.n_blocks.into(),
+            Statements {
+                all: cut.inserts_per_table * tables,
+                of_client: cut.inserts_per_table / cut.loaders_per_table,
+                rows: args.rows * tables,
+            },
+        )
+    }
+
+    /// Blocks of a fixed amount of work, in slices of about a second.
+    fn of_work(n_blocks: u64, statements: Statements) -> Self {
+        let Statements { all, of_client, rows } = statements;
+        let most_slices = of_client / n_blocks;
+        let wanted = rows.div_ceil(ROWS_OF_SLICE).max(all.div_ceil(STATEMENTS_OF_SLICE));
         let of_block = wanted.div_ceil(n_blocks).min(most_slices).max(1);
         Self {
             n_blocks: u32::try_from(n_blocks).unwrap_or(1),
             n_slices: u32::try_from(n_blocks * of_block).unwrap_or(u32::MAX),
-            what: What::Statements(statements),
+            what: What::Statements(all),
             keeps_clock: true,
         }
     }

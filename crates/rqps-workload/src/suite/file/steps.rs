@@ -17,6 +17,7 @@ use crate::{Distribution, SuiteError};
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Kind {
     Load,
+    Index,
     Read,
     Write,
     Insert,
@@ -27,6 +28,7 @@ impl From<Kind> for StepKind {
     fn from(kind: Kind) -> Self {
         match kind {
             Kind::Load => Self::Load,
+            Kind::Index => Self::Index,
             Kind::Read => Self::Read,
             Kind::Write => Self::Write,
             Kind::Insert => Self::Insert,
@@ -43,8 +45,7 @@ pub(super) struct StepEntry {
     pub(super) kind: Spanned<Kind>,
     #[serde(default = "other")]
     group: Group,
-    #[serde(default = "queries")]
-    figure: Spanned<Figure>,
+    figure: Option<Spanned<Figure>>,
     #[serde(default)]
     event: Vec<Spanned<String>>,
     #[serde(default)]
@@ -68,8 +69,16 @@ fn other() -> Group {
     Group::Other
 }
 
-fn queries() -> Spanned<Figure> {
-    Spanned::new(0..0, Figure::Queries)
+impl StepEntry {
+    /// What its rate counts: what it says, else rows where tables are made, else queries.
+    fn figure(&self) -> Figure {
+        match (&self.figure, self.kind.get_ref()) {
+            (Some(figure), _) => *figure.get_ref(),
+            (None, Kind::Load) => Figure::RowsInserted,
+            (None, Kind::Index) => Figure::RowsIndexed,
+            (None, _) => Figure::Queries,
+        }
+    }
 }
 
 /// Turns the entries into steps, in order.
@@ -138,7 +147,7 @@ fn one_step(entry: &StepEntry, n: Option<u32>, several: bool, event: Vec<EventSt
         n,
         kind: (*entry.kind.get_ref()).into(),
         group: entry.group,
-        figure: *entry.figure.get_ref(),
+        figure: entry.figure(),
         event,
         transaction: entry.transaction,
         clients: entry.clients,
@@ -162,26 +171,37 @@ fn check_step(file: &File<'_>, entry: &StepEntry, idx: usize) -> Result<(), Suit
         return Err(file.wrong(&entry.family, "family", format!("{name:?} is no name"), remedy));
     }
     let kind = *entry.kind.get_ref();
-    if (kind == Kind::Load) != (idx == 0) {
-        let problem = "a load step that is not the first";
-        return Err(file.wrong(
-            &entry.kind,
-            "kind",
-            problem,
-            "keep one load step, at the beginning",
-        ));
+    for (special, nth) in [(Kind::Load, 0), (Kind::Index, 1)] {
+        if (kind == special) != (idx == nth) {
+            let problem = "the load comes first, the indexes second, no other step does that";
+            let remedy = "begin with a step of kind \"load\" and one of kind \"index\"";
+            return Err(file.wrong(&entry.kind, "kind", problem, remedy));
+        }
     }
-    if (kind == Kind::Load) != entry.event.is_empty() {
-        let (problem, remedy) = if kind == Kind::Load {
-            ("the load step has an event", "take `event` out: the load fills the tables")
+    let makes_tables = matches!(kind, Kind::Load | Kind::Index);
+    if makes_tables != entry.event.is_empty() {
+        let (problem, remedy) = if makes_tables {
+            ("the step has an event", "take `event` out: the step fills the tables or indexes them")
         } else {
             ("the step has no event", "list the names of statements in `event`")
         };
         return Err(file.wrong(&entry.family, "event", problem, remedy));
     }
-    if *entry.figure.get_ref() == Figure::RowsIndexed {
-        let problem = "no statement of a file creates an index";
-        return Err(file.wrong(&entry.figure, "figure", problem, "leave it out to count queries"));
+    if makes_tables && entry.group != Group::Other {
+        let problem = "tables are made in no group of the suite";
+        return Err(file.wrong(&entry.family, "group", problem, "leave `group` out"));
+    }
+    if let Some(figure) = &entry.figure {
+        let fits = match kind {
+            Kind::Load => *figure.get_ref() == Figure::RowsInserted,
+            Kind::Index => *figure.get_ref() == Figure::RowsIndexed,
+            _ => matches!(figure.get_ref(), Figure::Queries | Figure::RowsRead),
+        };
+        if !fits {
+            let problem = "a step of this kind counts something else";
+            let remedy = "leave it out: a load and the indexes count rows, other steps queries";
+            return Err(file.wrong(figure, "figure", problem, remedy));
+        }
     }
     if let Some(n) = &entry.n
         && (n.get_ref().is_empty() || n.get_ref().iter().any(|n| !(1..=30_000).contains(n)))
@@ -252,9 +272,12 @@ fn read_event(
         }
         event.push(EventStatement { statement: Arc::clone(statement), times });
     }
-    if *entry.figure.get_ref() == Figure::RowsRead && event.len() != 1 {
+    if let Some(figure) = &entry.figure
+        && *figure.get_ref() == Figure::RowsRead
+        && event.len() != 1
+    {
         let problem = "rows read are counted of a scan alone";
-        return Err(file.wrong(&entry.figure, "figure", problem, "leave it out to count queries"));
+        return Err(file.wrong(figure, "figure", problem, "leave it out to count queries"));
     }
     Ok(event)
 }

@@ -1,23 +1,24 @@
-//! l.x: the secondary indexes, of one system after the other in an order that is drawn.
+//! The secondary indexes after a load, of one system after the other in an order that is drawn.
 
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use rqps_model::{StepIdx, WarningKind};
 
-use super::Recording;
-use crate::engine::index::{create_indexes as create, insert_rows_before};
+use super::recording::Recording;
+use crate::engine::index::{TableIndexes, create_indexes as create, insert_rows_before};
 use crate::engine::waiting::Waiting;
 use crate::event::Event;
 use crate::failure::Broken;
 use crate::journal::Journal;
 use crate::plan::seed::shuffled;
+use crate::plan::steps::Job;
 use crate::run_context::RunContext;
 use crate::schedule::warnings::warnings_of_step;
 use crate::system_state::Member;
 
 /// Creates the indexes of all members.
-pub(super) fn create_indexes(
+pub(crate) fn create_indexes(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,
     members: &mut [&mut Member<'_>],
@@ -53,23 +54,28 @@ fn of_member(
     is_kept: bool,
 ) -> Result<()> {
     let planned = run.step(step);
-    let Some((_, args)) = planned.of_insert() else { bail!("not a step to index") };
     let system = member.idx();
-    let schema = run.schema(system, args);
     let warnings = warnings_of_step(run, journal, member.state, step).kinds;
     let seed = run.seed_of(step);
     let bench = run.bench(&member.up);
-    let n_rows = insert_rows_before(&bench, planned, &schema, seed)
-        .context("insert the rows before the indexes")?;
-    member.state.tables.rows.iter_mut().for_each(|rows| *rows += u64::from(n_rows));
+    if let Some((_, args)) = planned.of_insert() {
+        let n_rows = insert_rows_before(&bench, planned, &run.schema(system, args), seed)
+            .context("insert the rows before the indexes")?;
+        member.state.tables.rows.iter_mut().for_each(|rows| *rows += u64::from(n_rows));
+    }
+    let tables = indexes_of(run, member, step);
     let mut show = |elapsed: Duration| {
         waiting.look_at_the_clock();
         let system = Some(system.0);
         journal.tell(Event::Measuring { system, slice: Some(0), elapsed, qps: 0.0 });
         !run.is_interrupted()
     };
-    let mut slice = create(&bench, planned, &schema, &member.state.tables.rows, seed, &mut show)?;
+    let mut slice = create(&bench, planned, &tables, seed, &mut show)?;
     member.state.tables.are_indexed = true;
+    if planned.of_insert().is_none() {
+        member.up.verify_compression()?;
+        member.up.alter_tables(&run.environment.interrupt)?;
+    }
     if !is_kept {
         return Ok(());
     }
@@ -82,4 +88,22 @@ fn of_member(
     // A store that another process has locked makes this one wait.
     waiting.thaw();
     journal.keep_slice(step, system, slice)
+}
+
+/// What is created on each table of a system.
+fn indexes_of(run: &RunContext<'_>, member: &Member<'_>, step: StepIdx) -> Vec<TableIndexes> {
+    let system = member.idx();
+    let statements: Box<dyn Fn(u32) -> Vec<String>> = match &run.step(step).job {
+        Job::File { args, .. } => {
+            let spec = run.load_spec(system, args);
+            Box::new(move |table| spec.finish_table_sql(table))
+        }
+        Job::Insert { args, .. } => {
+            let schema = run.schema(system, args);
+            Box::new(move |table| schema.index_sql(table))
+        }
+    };
+    let rows = member.state.tables.rows.iter();
+    let tables = (1..).zip(rows);
+    tables.map(|(table, &rows)| TableIndexes { rows, statements: statements(table) }).collect()
 }
