@@ -81,7 +81,7 @@ fn the_headline_counts_compared_steps_once() {
     assert_eq!(counts.total(), 9);
     assert_eq!((counts.slower, counts.faster, counts.unclear, counts.failed), (6, 1, 1, 1));
     let worst = &analysis.steps[analysis.headlines[0].worst_idx.unwrap()];
-    assert_eq!(worst.step.info.name, "point-query.pre");
+    assert_eq!(worst.step.info.name, "load");
     assert!(analysis.steps.iter().all(|s| s.step.info.kind != StepKind::WarmUp));
     assert_eq!(analysis.warm_ups, ["point-query.warm"]);
 }

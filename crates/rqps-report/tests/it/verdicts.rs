@@ -307,7 +307,7 @@ fn starts_that_agree_are_told_as_such() {
 /// Tables are filled in blocks, so that a load is compared; a suite's indexes are created once.
 #[test]
 fn the_indexes_of_a_suite_are_no_part_of_what_was_tried() {
-    let wanted = |name, kind, log| Wanted { name, kind, logs: vec![log] };
+    let wanted = |name: &str, kind, log| Wanted { name: name.to_owned(), kind, logs: vec![log] };
     let of = |log| {
         let load = wanted("load", StepKind::Load, log);
         let index = wanted("create-index", StepKind::Index, log);

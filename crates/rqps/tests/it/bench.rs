@@ -361,17 +361,23 @@ pub(crate) fn slices(step: &Value, system: usize) -> Vec<(u64, u64)> {
     slices.iter().map(|s| (s["idx"].as_u64().unwrap(), s["seed"].as_u64().unwrap())).collect()
 }
 
-/// Whether every step has `n` slices on every system, each once; warm-ups and loads have one.
+/// Whether every step has `n` slices on every system, each once. Warm-ups and the indexes of a suite have one, loads as
+/// many as their rows make.
 pub(crate) fn assert_complete(run: &Value, n: usize) {
     assert_eq!(run["status"], "finished");
     for step in run["steps"].as_array().unwrap() {
         let name = step["info"]["name"].as_str().unwrap();
-        let once = matches!(step["info"]["kind"].as_str().unwrap(), "load" | "warm-up");
+        let kind = step["info"]["kind"].as_str().unwrap();
         for (system, state) in step["systems"].as_array().unwrap().iter().enumerate() {
             assert_eq!(state["outcome"]["outcome"], "done", "{name}: {}", state["outcome"]);
             let slices = slices(step, system);
             let idxs: Vec<u64> = slices.iter().map(|s| s.0).collect();
-            let wanted: Vec<u64> = (0..if once { 1 } else { n as u64 }).collect();
+            let n = match kind {
+                "load" => idxs.len().max(1),
+                "index" | "warm-up" => 1,
+                _ => n,
+            };
+            let wanted: Vec<u64> = (0..n as u64).collect();
             assert_eq!(idxs, wanted, "slices of {name} on system {system}");
         }
     }

@@ -273,7 +273,7 @@ fn a_server_that_does_not_start_at_first_is_excluded_and_measured_alone_later() 
     assert_eq!((run["id"].as_str(), run["status"].as_str()), (Some(id.as_str()), Some("finished")));
     let says_alone = |state: &Value| state.to_string().contains("without-base");
     for step in run["steps"].as_array().unwrap() {
-        let is_compared = !matches!(step["info"]["kind"].as_str().unwrap(), "load" | "warm-up");
+        let is_compared = !matches!(step["info"]["kind"].as_str().unwrap(), "index" | "warm-up");
         let found: Vec<bool> = (0..3).map(|idx| says_alone(&step["systems"][idx])).collect();
         assert_eq!(found, [false, is_compared, false], "{step}");
     }

@@ -80,7 +80,8 @@ fn figure(system: &Value) -> f64 {
 /// The least and the most of the shares of its time for which the second system was stopped in a block, in basis
 /// points.
 fn pauses(run: &Value) -> RangeInclusive<u64> {
-    let is_measured = |s: &&Value| !matches!(s["info"]["kind"].as_str(), Some("load" | "warm-up"));
+    let is_measured =
+        |s: &&Value| !matches!(s["info"]["kind"].as_str(), Some("load" | "index" | "warm-up"));
     let mut shares = Vec::new();
     for step in run["steps"].as_array().unwrap().iter().filter(is_measured) {
         let name = &step["info"]["name"];

@@ -68,6 +68,8 @@ mod leftovers;
 #[cfg(test)]
 mod listings;
 #[cfg(test)]
+mod loads;
+#[cfg(test)]
 mod null_client;
 #[cfg(test)]
 mod over_runs;
