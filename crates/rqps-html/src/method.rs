@@ -207,7 +207,7 @@ fn schedule(analysis: &Analysis<'_>) -> (String, &'static str) {
         }
         Schedule::Interleaved { slice_ms, .. } => {
             let turns = warning::slices_in_words(slice_ms, insert_steps(analysis));
-            let text = format!("interleaved: all systems up, {turns} in random order");
+            let text = format!("interleaved: all systems up, {turns}, in random order");
             (text, "Block length")
         }
     }
