@@ -14,7 +14,7 @@ pub(crate) struct Pairing {
 }
 
 impl Pairing {
-    /// That of a step of systems that take turns or do not. Indexes are never created
+    /// That of a step of systems that are interleaved or are not. Indexes are never created
     /// measured in turns.
     pub(crate) fn of(info: &StepInfo, are_interleaved: bool) -> Self {
         let alone = info.kind == StepKind::Index;

@@ -1,4 +1,4 @@
-//! Fills tables of which nothing is measured but what comes after.
+//! Fills tables without measuring it: only the steps after it count.
 
 use anyhow::{Context as _, Result};
 use rqps_client::{AnyConnection, Connection as _};
@@ -10,7 +10,7 @@ use crate::engine::clients::StepClients;
 use crate::engine::index::{TableIndexes, create_indexes};
 use crate::plan::steps::PlannedStep;
 
-/// Creates the tables of a load step, fills and indexes them. `show` is told the rows so far.
+/// Creates the tables of a load step, fills and indexes them. `show` gets the rows so far.
 pub(crate) fn fill(
     bench: &Bench<'_>,
     planned: &PlannedStep,
