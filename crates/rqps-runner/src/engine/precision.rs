@@ -189,10 +189,10 @@ mod tests {
     #[test]
     fn a_precision_that_no_step_can_come_to_is_refused() {
         let refused = |schedule: &str| checked(2, schedule).unwrap_err().to_string();
-        expect_test::expect![[r#"precision = "5%": create-index makes 10 blocks at most: it is measured for 10 s in slices of 1000 ms. Precision needs 12 blocks. Write slice = "833ms" or less, or a budget of 12 s or more, or leave precision out"#]]
+        expect_test::expect![[r#"precision = "5%": update-index makes 10 blocks at most: it is measured for 10 s in slices of 1000 ms. Precision needs 12 blocks. Write slice = "833ms" or less, or a budget of 12 s or more, or leave precision out"#]]
             .assert_eq(&refused("slice = '1s'\nbudget = '10s'\nprecision = '5%'"));
         // Each kind of step has its time: the one before it has 20 s.
-        expect_test::expect![[r#"precision = "0.5%": create-index makes 1 blocks at most: it is measured for 0 s in slices of 500 ms. Precision needs 12 blocks. Write slices and seconds of 6 s or more, or leave precision out"#]]
+        expect_test::expect![[r#"precision = "0.5%": point-query makes 8 blocks at most: it is measured for 4 s in slices of 500 ms. Precision needs 12 blocks. Write slice = "333ms" or less, or slices and seconds of 6 s or more, or leave precision out"#]]
             .assert_eq(&refused("slice = '500ms'\nslices = 2\nprecision = '0.5%'"));
         for schedule in [
             "slice = '1s'\nbudget = '12s'\nprecision = '5%'",

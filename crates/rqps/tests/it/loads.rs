@@ -75,7 +75,7 @@ fn a_system_that_is_slower_at_loading_gets_a_verdict() {
     for_each_family(|dbms, version| {
         let bench = Bench::new();
         let mut trees = write_plan(&bench, &plan((dbms, version), "interleaved", 10_000, 1));
-        for (tree, ms) in trees.iter_mut().zip([80, 240]) {
+        for (tree, ms) in trees.iter_mut().zip([30, 120]) {
             let first = When::Text(1, "INSERT INTO sbtest1".to_owned());
             tree.fail(first, Fault::Slow(Duration::from_millis(ms))).unwrap();
         }
