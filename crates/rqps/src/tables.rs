@@ -42,7 +42,7 @@ fn row(one: &StoredDir) -> Vec<String> {
     vec![
         one.name.clone(),
         format!("{} of {} rows", key.tables, key.rows),
-        bytes(tables.files.values().sum()),
+        bytes(tables.sizes.data_dir_bytes.unwrap_or_else(|| tables.files.values().sum())),
         utc(tables.filled_unix_ms),
         tables.run.clone(),
     ]

@@ -152,8 +152,10 @@ mod tests {
         expect_test::expect![[r#"
             0 load 0: load/0
             1 load 0: point-query.warm/0 scan.warmpre/0 point-query.pre/0
-            2 load 0: point-query.pre/1 update-index/0 scan.warm/0 scan/0 delete/0
-            3 load 0: update-index/1 scan/1 delete/1"#]]
+            2 load 0: point-query.pre/1 update-index/0
+            3 load 0: update-index/1 scan.warm/0 scan/0
+            4 load 0: scan/1 delete/0
+            5 load 0: delete/1"#]]
         .assert_eq(&arranged(&format!("{SUITE}\nreuse_tables = true"), "starts = 2"));
     }
 
