@@ -82,6 +82,9 @@ fn a_second_run_copies_the_tables() {
             let words =
                 format!("copies of those that run {} filled", first["id"].as_str().unwrap());
             assert!(report.contains(&words), "{report}");
+            assert!(!report.contains("Not reached on"), "{report}");
+            let csv = bench.output(&["report", "--format", "csv"]);
+            assert_eq!(csv.matches(",tables-reused,").count(), 2, "{csv}");
             for run in [first, second] {
                 bench.assert_tidy(run["id"].as_str().unwrap());
             }
