@@ -128,7 +128,8 @@ impl RunContext<'_> {
     pub(crate) fn load_spec(&self, system: SystemIdx, args: &SuiteArgs) -> LoadSpec {
         let spec = self.spec(system);
         // One seed for all: every system holds the same rows.
-        LoadSpec::new(args, spec.dbms, spec.engine, self.seed_of_tables()).compressed(spec.variant.compression)
+        LoadSpec::new(args, spec.dbms, spec.engine, self.seed_of_tables())
+            .compressed(spec.variant.compression)
     }
 
     /// What the rows of the tables are drawn from. Tables for later runs have a seed that does not change from run to

@@ -39,10 +39,11 @@ fn row(one: &StoredDir) -> Vec<String> {
         return [one.name.clone()].into_iter().chain(rest).collect();
     };
     let key = &tables.key;
+    let on_disk = tables.sizes.last().and_then(|sizes| sizes.data_dir_bytes);
     vec![
         one.name.clone(),
         format!("{} of {} rows", key.tables, key.rows),
-        bytes(tables.sizes.data_dir_bytes.unwrap_or_else(|| tables.files.values().sum())),
+        bytes(on_disk.unwrap_or_else(|| tables.files.values().sum())),
         utc(tables.filled_unix_ms),
         tables.run.clone(),
     ]

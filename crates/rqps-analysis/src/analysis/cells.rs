@@ -166,11 +166,8 @@ fn state(step: &RunStep, known: ObservedSystem<'_>) -> CellState {
         CellState::Failed { reason: reason.to_owned() }
     } else if known.system.slices.is_empty() {
         let is_done = known.system.outcome == StepOutcome::Done;
-        if is_done && step.info.fills_tables() {
-            CellState::TablesReused
-        } else {
-            CellState::Pending
-        }
+        let makes_tables = step.info.fills_tables() || step.info.kind == StepKind::Index;
+        if is_done && makes_tables { CellState::TablesReused } else { CellState::Pending }
     } else {
         CellState::Measured(Box::new(Measurement::of(step, known)))
     }

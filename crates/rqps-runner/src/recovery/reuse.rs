@@ -26,7 +26,7 @@ use crate::system::stored_tables::{
 /// The tables of a system and their place in the store.
 struct Tables<'r> {
     system: SystemIdx,
-    load: StepIdx,
+    steps: Filling,
     identity: &'r Identity,
     /// The directory of the system's instance.
     dir: PathBuf,
@@ -40,28 +40,29 @@ impl<'r> Tables<'r> {
         let Installation::Local(installed, _, identity, places) = &ready.installation else {
             return Ok(None);
         };
-        let Some(load) = load_of(run) else { return Ok(None) };
+        let Some(steps) = Filling::of(run) else { return Ok(None) };
         let spec = run.spec(ready.system);
+        let (_, args, _) = run.step(steps.load).of_file()?;
         let key = TablesKey::of(&Ingredients {
             rqps_version: &run.environment.rqps_version,
             installed,
             identity,
             spec,
             config: &render_config(run.plan, spec, &installed.version, places)?,
-            load: &run.load_spec(ready.system, load)?,
-            settles: run.step(load).settles(),
+            load: &run.load_spec(ready.system, args),
+            settles: run.step(steps.last).settles(),
         });
         let dir = places.data.join(name_of(run, ready.system));
         let store = TablesStore::new(places);
-        Ok(Some(Self { system: ready.system, load, identity, dir, store, key }))
+        Ok(Some(Self { system: ready.system, steps, identity, dir, store, key }))
     }
 
-    /// What is noted on the data after the load.
+    /// What is noted on the data when they are filled.
     fn note(&self) -> FilledBy {
-        FilledBy { load: self.load, is_refilled: false }
+        FilledBy { load: self.steps.load, is_refilled: false }
     }
 
-    /// Whether the instance's data are as the load has left them, by their note.
+    /// Whether the instance's data are filled, by their note.
     fn are_in_place(&self) -> bool {
         instance::note_on(&self.dir).is_some_and(|note| note.parse() == Ok(self.note()))
     }
@@ -77,9 +78,25 @@ impl<'r> Tables<'r> {
     }
 }
 
-/// The load of a plan whose tables are reused: it has one.
-fn load_of(run: &RunContext<'_>) -> Option<StepIdx> {
-    run.plan.reuses_tables().then(|| run.all_steps().find(|&step| run.step(step).fills())).flatten()
+/// The steps that make the tables of a plan whose tables are reused.
+#[derive(Debug, Clone, Copy)]
+struct Filling {
+    load: StepIdx,
+    /// The last of them: the load, or the creation of indexes.
+    last: StepIdx,
+}
+
+impl Filling {
+    /// `None` where tables are not reused.
+    fn of(run: &RunContext<'_>) -> Option<Self> {
+        let mut making = run.all_steps().filter(|&step| run.step(step).makes_tables());
+        let load = making.next().filter(|_| run.plan.reuses_tables())?;
+        Some(Self { load, last: making.next_back().unwrap_or(load) })
+    }
+
+    fn all(self) -> impl Iterator<Item = StepIdx> {
+        self.load.until(self.last).chain([self.last])
+    }
 }
 
 /// Whether a system's tables are a copy of those that an earlier run filled, and nothing was measured on them yet.
@@ -88,18 +105,19 @@ pub(super) fn are_untouched(
     journal: &Journal<'_>,
     system: SystemIdx,
 ) -> bool {
-    let Some(load) = load_of(run) else { return false };
+    let Some(steps) = Filling::of(run) else { return false };
     let is_copy = |step: &SystemStep| step.outcome == StepOutcome::Done && step.slices.is_empty();
-    is_copy(journal.cell(load, system)) && is_nothing_measured(run, journal, load, system)
+    is_copy(journal.cell(steps.last, system))
+        && is_nothing_measured(run, journal, steps.last, system)
 }
 
 fn is_nothing_measured(
     run: &RunContext<'_>,
     journal: &Journal<'_>,
-    load: StepIdx,
+    filled: StepIdx,
     system: SystemIdx,
 ) -> bool {
-    let mut later = run.all_steps().filter(|&step| step > load);
+    let mut later = run.all_steps().filter(|&step| step > filled);
     later.all(|step| {
         journal.is_pending(step, system) && journal.cell(step, system).slices.is_empty()
     })
@@ -113,23 +131,17 @@ pub(crate) fn provide(
 ) -> Result<()> {
     for one in ready {
         let Some(tables) = Tables::of(run, one)? else { continue };
-        let is_to_fill = journal.is_pending(tables.load, tables.system);
-        let is_lost = || {
-            is_nothing_measured(run, journal, tables.load, tables.system) && !tables.are_in_place()
-        };
-        if is_to_fill || is_lost() {
-            provide_one(run, journal, &tables, is_to_fill)?;
+        let last = tables.steps.last;
+        let is_lost =
+            || is_nothing_measured(run, journal, last, tables.system) && !tables.are_in_place();
+        if journal.is_pending(last, tables.system) || is_lost() {
+            provide_one(run, journal, &tables)?;
         }
     }
     Ok(())
 }
 
-fn provide_one(
-    run: &RunContext<'_>,
-    journal: &mut Journal<'_>,
-    tables: &Tables<'_>,
-    is_to_fill: bool,
-) -> Result<()> {
+fn provide_one(run: &RunContext<'_>, journal: &mut Journal<'_>, tables: &Tables<'_>) -> Result<()> {
     let system = tables.system;
     let stored = match tables.store.find(&tables.key) {
         Found::Nothing => return Ok(()),
@@ -142,11 +154,16 @@ fn provide_one(
         let reason = in_words(&error);
         return journal.warn(system, WarningKind::StoredTablesNotUsed { reason });
     }
-    if is_to_fill {
-        let StoredTables { run: filler, filled_unix_ms, sizes, .. } = *stored;
-        journal.warn(system, WarningKind::TablesReused { run: filler, filled_unix_ms })?;
-        journal.cell_mut(tables.load, system).sizes = sizes;
-        journal.keep_outcome(tables.load, system, StepOutcome::Done)?;
+    if !journal.is_pending(tables.steps.last, system) {
+        return Ok(());
+    }
+    let StoredTables { run: filler, filled_unix_ms, sizes, .. } = *stored;
+    journal.warn(system, WarningKind::TablesReused { run: filler, filled_unix_ms })?;
+    for (step, sizes) in tables.steps.all().zip(sizes) {
+        if journal.is_pending(step, system) {
+            journal.cell_mut(step, system).sizes = sizes;
+            journal.keep_outcome(step, system, StepOutcome::Done)?;
+        }
     }
     Ok(())
 }
@@ -169,20 +186,21 @@ fn discard(
 /// Stores the tables that were filled in the launch under way, whose servers have stopped. From here on the run is on
 /// copies.
 pub(crate) fn keep(run: &RunContext<'_>, journal: &mut Journal<'_>, ready: &[Ready]) -> Result<()> {
-    let is_launch_of_load = load_of(run).is_some_and(|load| run.step(load).launch == run.launch);
-    if !is_launch_of_load {
+    let is_filled = Filling::of(run).is_some_and(|all| run.step(all.last).launch == run.launch);
+    if !is_filled {
         return Ok(());
     }
     for one in ready {
         let Some(tables) = Tables::of(run, one)? else { continue };
-        let (load, system) = (tables.load, tables.system);
-        let cell = journal.cell(load, system);
+        let (steps, system) = (tables.steps, tables.system);
+        let cell = journal.cell(steps.last, system);
         let Some(slice) = cell.slices.last() else { continue };
         if cell.outcome != StepOutcome::Done || !tables.are_in_place() {
             continue;
         }
         let (run_id, filled_unix_ms) = (run.run_id.clone(), slice.start_unix_ms);
-        let (sizes, key) = (cell.sizes, tables.key.clone());
+        let sizes = steps.all().map(|step| journal.cell(step, system).sizes).collect();
+        let key = tables.key.clone();
         let files = BTreeMap::new();
         let filled = StoredTables { run: run_id, filled_unix_ms, sizes, key, files };
         journal.tell(Event::Preparing { label: run.label(system), doing: "store its tables" });
@@ -212,7 +230,11 @@ pub(crate) fn fill_instead(
         leftover::clear(&tables.dir, run.environment)?;
         if tables.system == broken.system {
             discard(run, journal, &tables, broken.reason.clone())?;
-            journal.keep_outcome(tables.load, tables.system, StepOutcome::Pending)?;
+            for step in tables.steps.all() {
+                if journal.cell(step, tables.system).slices.is_empty() {
+                    journal.keep_outcome(step, tables.system, StepOutcome::Pending)?;
+                }
+            }
         }
     }
     provide(run, journal, ready)

@@ -42,8 +42,8 @@ pub struct StoredTables {
     pub run: String,
     /// When they were filled, milliseconds since 1970.
     pub filled_unix_ms: i64,
-    /// Their sizes after the load.
-    pub sizes: Sizes,
+    /// Their sizes after each step that makes them: the load, and the creation of indexes.
+    pub sizes: Vec<Sizes>,
     /// What they depend on.
     pub key: TablesKey,
     /// Sizes of their files, bytes, by the path in the instance.

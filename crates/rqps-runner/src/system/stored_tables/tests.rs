@@ -34,7 +34,7 @@ fn stored(store: &TablesStore, key: &TablesKey) -> PathBuf {
     fs::create_dir_all(dir.join("instance/data")).unwrap();
     fs::write(dir.join("instance/data/t.ibd"), "rows").unwrap();
     let files = instance::file_sizes(&dir.join(INSTANCE)).unwrap();
-    let sizes = Sizes { database_bytes: Some(1), ..Sizes::default() };
+    let sizes = vec![Sizes { database_bytes: Some(1), ..Sizes::default() }, Sizes::default()];
     let tables =
         StoredTables { run: "r".to_owned(), filled_unix_ms: 5, sizes, key: key.clone(), files };
     write_entry(&dir, &tables).unwrap();
