@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn a_load_for_later_runs_has_a_launch_of_its_own() {
         expect_test::expect![[r#"
-            0 load 0: load/0
+            0 load 0: load/0 create-index/0
             1 load 0: point-query.warm/0 scan.warmpre/0 point-query.pre/0
             2 load 0: point-query.pre/1 update-index/0
             3 load 0: update-index/1 scan.warm/0 scan/0
