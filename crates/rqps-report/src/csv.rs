@@ -224,11 +224,12 @@ fn step_columns() -> Vec<Column> {
     ]
 }
 
-/// `measured`, `pending` or `failed`.
+/// `measured`, `pending`, `tables-reused` or `failed`.
 pub(crate) fn outcome(cell: &Cell) -> &'static str {
     match cell.state {
         CellState::Measured(_) => "measured",
         CellState::Pending => "pending",
+        CellState::TablesReused => "tables-reused",
         CellState::Failed { .. } => "failed",
     }
 }

@@ -49,6 +49,7 @@ pub fn digits(cell: &Cell, figure: &Estimate) -> String {
 pub(crate) fn figure(cell: &Cell) -> GridCell {
     match (&cell.state, cell.figure()) {
         (CellState::Failed { .. }, _) => toned("failed", Tone::Failed),
+        (CellState::TablesReused, _) => toned("tables reused", Tone::Faint),
         (CellState::Pending, _) | (_, None) => toned("not run", Tone::Faint),
         (CellState::Measured(_), Some(figure)) => plain(digits(cell, &figure)),
     }

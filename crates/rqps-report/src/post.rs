@@ -211,6 +211,7 @@ fn without_empty_groups(lines: Vec<Vec<String>>) -> Vec<Vec<String>> {
 fn cells(host: &Analysis<'_>, at: usize, cell: &Cell, unit: Figure) -> [String; 2] {
     let figure = match (&cell.state, cell.figure()) {
         (CellState::Failed { .. }, _) => "failed".to_owned(),
+        (CellState::TablesReused, _) => "tables reused".to_owned(),
         (CellState::Pending, _) | (_, None) => "not run".to_owned(),
         (CellState::Measured(_), Some(figure)) if cell.is_stated => figure.point.to_string(),
         (CellState::Measured(_), Some(figure)) => shown(figure.point, unit),

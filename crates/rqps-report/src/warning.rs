@@ -162,6 +162,16 @@ pub fn meaning(kind: &WarningKind) -> String {
         WarningKind::DataNotUsed { reason } => {
             format!("the data of the earlier attempt are not used: {reason}")
         }
+        WarningKind::TablesReused { run, filled_unix_ms } => format!(
+            "its tables are copies of those that run {run} filled ({}); the load was not measured",
+            utc(*filled_unix_ms)
+        ),
+        WarningKind::StoredTablesNotUsed { reason } => {
+            format!("stored tables are not used, and its tables are filled: {reason}")
+        }
+        WarningKind::TablesNotStored { reason } => {
+            format!("its tables are not stored for later runs: {reason}")
+        }
         WarningKind::NewTables => {
             "begins on new tables, as those of another system could not be used".to_owned()
         }

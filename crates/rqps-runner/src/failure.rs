@@ -52,6 +52,16 @@ impl fmt::Display for Kept {
     }
 }
 
+/// Tables that were copied from the store turn out to be of no use. They are filled in their place.
+#[derive(Debug, thiserror::Error)]
+#[error("the stored tables are of no use: {reason}")]
+pub(crate) struct BrokenTables {
+    /// Whose tables they are.
+    pub(crate) system: SystemIdx,
+    /// Why they are of no use.
+    pub(crate) reason: String,
+}
+
 /// Whether there was no room for what rqps itself or a program of a server was about to write.
 pub(crate) fn is_disk_full(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(rqps_server::Error::DiskFull { .. }))

@@ -40,6 +40,11 @@ pub use system::guests::identify_systems;
 pub use system::installation::{fetch_only as fetch, places};
 pub use system::leftover::{Leftover, remove_data};
 
+/// The store of filled tables.
+pub mod stored_tables {
+    pub use crate::system::stored_tables::{StoredDir, StoredTables, TablesKey, list, remove};
+}
+
 /// What perf can record on this host.
 pub mod stacks {
     pub use crate::engine::stacks::ability::{Ability, look as ability};

@@ -21,6 +21,7 @@ pub(crate) mod limits;
 mod null_arm;
 pub mod placement;
 mod profiling;
+mod reuse;
 pub(crate) mod schedule;
 mod secret;
 pub(crate) mod seed;
@@ -101,6 +102,8 @@ const LEAST_QUERY_TIME: Duration = Duration::from_secs(1);
 pub struct SuitePlan {
     /// Prefix of its step names, for plans with several suites.
     pub name: Option<String>,
+    /// Whether its tables are copied from those that an earlier run filled alike.
+    pub reuse_tables: bool,
     /// Globs of steps; empty for all.
     pub steps: Vec<String>,
     /// What is run.
@@ -148,6 +151,12 @@ impl SuiteWork {
 }
 
 impl Plan {
+    /// Whether the tables are copied from those that an earlier run filled alike.
+    #[must_use]
+    pub fn reuses_tables(&self) -> bool {
+        self.suites.iter().any(|suite| suite.reuse_tables)
+    }
+
     /// Makes a system given by its address one of the DBMS that its server says it is. A label that rqps made
     /// follows.
     pub(crate) fn set_dbms(&mut self, idx: usize, dbms: Dbms) {
@@ -264,6 +273,7 @@ impl PlanFile {
             profiling,
             audit,
         };
+        reuse::check(&plan).map_err(|(what, remedy)| refuse(what, &remedy))?;
         let Some(time) = &self.schedule.time else { return Ok(plan) };
         let divided = whole_time::divide(&plan, time);
         let schedule = divided.map_err(|(what, remedy)| refuse(what, &remedy))?;

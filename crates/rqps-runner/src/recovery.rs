@@ -4,6 +4,7 @@ mod catch_up;
 mod failures;
 mod interleaved;
 mod kept_data;
+pub(crate) mod reuse;
 mod sequential;
 mod start;
 

@@ -11,13 +11,14 @@ use crate::audit::Audit;
 use crate::engine::precision;
 use crate::environment::Environment;
 use crate::event::{Event, Listener};
-use crate::failure::{Broken, is_disk_full};
+use crate::failure::{Broken, BrokenTables, is_disk_full};
 use crate::journal::Journal;
 use crate::journal::begin::{self, Begun, OnHost};
 use crate::plan::launches;
 use crate::plan::seed::{self, SeedDomain, shuffled};
 use crate::plan::steps::PlannedStep;
 use crate::plan::{limits, placement};
+use crate::recovery::reuse;
 use crate::recovery::{clear_done, measure_alone, measure_interleaved};
 use crate::run_context::RunContext;
 use crate::schedule::profiles::{Profiler, check_patterns};
@@ -148,32 +149,52 @@ fn carry_out(
     let mut ready = fetch_all(run, journal)?;
     *fetched = Some(Instant::now());
     let mut states: Vec<SystemState> = run.systems().map(SystemState::new).collect();
-    let is_interleaved = run.plan.schedule.is_interleaved();
-    if !is_interleaved {
+    if !run.plan.schedule.is_interleaved() {
         audit.in_advance(run, journal, &ready)?;
     }
-    let n_launches = run.n_launches();
-    for launch in 0..n_launches {
-        run.launch = launch;
-        states.iter_mut().for_each(SystemState::begin_launch);
-        let pending = pending_of(run, journal, &ready);
-        if pending.is_empty() {
+    reuse::provide(run, journal, &ready)?;
+    run.launch = 0;
+    while run.launch < run.n_launches() {
+        let launched = one_launch(run, journal, &mut audit, &mut profiler, &mut states, &ready);
+        if let Err(error) = launched {
+            let broken = error.downcast::<BrokenTables>()?;
+            reuse::fill_instead(run, journal, &ready, &broken)?;
+            run.launch = 0;
             continue;
         }
-        if n_launches > 1 {
-            journal.note(&format!("start {} of {n_launches} of the servers", launch + 1));
-        }
-        if is_interleaved {
-            let order = drawn_order(run, pending.len());
-            let pending: Vec<&Ready> = order.into_iter().map(|at| pending[at]).collect();
-            measure_interleaved(run, journal, &mut audit, &mut profiler, &mut states, &pending)?;
-        } else {
-            for at in order_of_start(run, ready.len()) {
-                let state = &mut states[ready[at].system.0];
-                one_system(run, journal, &mut audit, &mut profiler, state, &ready[at])?;
-            }
-        }
         ready.retain(|one| journal.excluded().iter().all(|out| out.system != one.system));
+        reuse::keep(run, journal, &ready)?;
+        run.launch += 1;
+    }
+    Ok(())
+}
+
+/// A launch of the servers that have something to do in it.
+fn one_launch(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    audit: &mut Audit,
+    profiler: &mut Profiler,
+    states: &mut [SystemState],
+    ready: &[Ready],
+) -> Result<()> {
+    states.iter_mut().for_each(SystemState::begin_launch);
+    let pending = pending_of(run, journal, ready);
+    if pending.is_empty() {
+        return Ok(());
+    }
+    let n_launches = run.n_launches();
+    if n_launches > 1 {
+        journal.note(&format!("start {} of {n_launches} of the servers", run.launch + 1));
+    }
+    if run.plan.schedule.is_interleaved() {
+        let order = drawn_order(run, pending.len());
+        let pending: Vec<&Ready> = order.into_iter().map(|at| pending[at]).collect();
+        return measure_interleaved(run, journal, audit, profiler, states, &pending);
+    }
+    for at in order_of_start(run, ready.len()) {
+        let state = &mut states[ready[at].system.0];
+        one_system(run, journal, audit, profiler, state, &ready[at])?;
     }
     Ok(())
 }
@@ -250,9 +271,11 @@ fn order_of_start(run: &RunContext<'_>, n: usize) -> Vec<usize> {
 /// that a server gets depends on which servers came before it. Every second launch has the order of the
 /// one before it reversed: of two systems each is first as often as the other.
 fn drawn_order(run: &RunContext<'_>, n: usize) -> Vec<usize> {
-    let seed = seed::derive(run.seed, SeedDomain::Start, u64::from(run.launch / 2));
+    // The launch that only fills tables is not one of two.
+    let nth = run.launch + u32::from(run.plan.reuses_tables());
+    let seed = seed::derive(run.seed, SeedDomain::Start, u64::from(nth / 2));
     let mut order = shuffled(n, seed);
-    if run.launch % 2 == 1 {
+    if nth % 2 == 1 {
         order.reverse();
     }
     order

@@ -10,10 +10,13 @@ use rqps_workload::{InsertArgs, LoadSpec, SuiteArgs};
 use crate::Plan;
 use crate::engine::bench::Bench;
 use crate::environment::Environment;
-use crate::failure::{Broken, Kept};
+use crate::failure::{Broken, BrokenTables, Kept};
 use crate::plan::seed;
 use crate::plan::steps::PlannedStep;
 use crate::system::RunningSystem;
+
+/// The seed of tables for later runs, where the plan sets none.
+const SEED_OF_REUSED_TABLES: u64 = 1;
 
 /// What a run is carried out with.
 pub(crate) struct RunContext<'a> {
@@ -124,8 +127,16 @@ impl RunContext<'_> {
     /// What the tables of a suite from a file are made of on a system.
     pub(crate) fn load_spec(&self, system: SystemIdx, args: &SuiteArgs) -> LoadSpec {
         let spec = self.spec(system);
-        // One seed for the whole run: every system holds the same rows.
-        LoadSpec::new(args, spec.dbms, spec.engine, self.seed).compressed(spec.variant.compression)
+        // One seed for all: every system holds the same rows.
+        LoadSpec::new(args, spec.dbms, spec.engine, self.seed_of_tables())
+            .compressed(spec.variant.compression)
+    }
+
+    /// What the rows of the tables are drawn from. Tables for later runs have a seed that does not change from run to
+    /// run.
+    fn seed_of_tables(&self) -> u64 {
+        let is_drawn = self.plan.seed.is_none();
+        if self.plan.reuses_tables() && is_drawn { SEED_OF_REUSED_TABLES } else { self.seed }
     }
 
     /// The seed of a step, the same for every system.
@@ -159,6 +170,9 @@ impl RunContext<'_> {
     /// full disk of a server's data is that server's: others may have room.
     pub(crate) fn is_of_run(&self, error: &anyhow::Error) -> bool {
         let waits = self.plan.schedule.is_interleaved() && error.downcast_ref::<Kept>().is_some();
-        waits || error.downcast_ref::<rqps_store::Error>().is_some() || self.is_interrupted()
+        waits
+            || error.downcast_ref::<BrokenTables>().is_some()
+            || error.downcast_ref::<rqps_store::Error>().is_some()
+            || self.is_interrupted()
     }
 }

@@ -13,6 +13,7 @@ mod query_plans;
 mod setup;
 mod silence;
 mod start;
+pub(crate) mod stored_tables;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;

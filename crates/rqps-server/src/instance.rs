@@ -9,6 +9,7 @@
 //! DIR/tls/                 key and certificate, with transport tls
 //! ```
 
+mod copy;
 mod door;
 mod marker;
 mod noted;
@@ -37,6 +38,7 @@ use crate::watch::Watch;
 use crate::{Error, at_work, direct_io, disk, plain, process, socket_dir, wall};
 
 pub use crate::socket_dir::clear_socket;
+pub use copy::{copy, file_sizes, rename};
 use marker::{Marker, lock_marker, not_ours, read_marker, remove_all, write_marker};
 pub use marker::{clear, is_ours, note_on};
 

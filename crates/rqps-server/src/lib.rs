@@ -12,6 +12,7 @@ mod compiled;
 pub mod compression;
 pub mod confine;
 mod connect;
+mod copy_tree;
 mod core_file;
 pub mod counters;
 pub mod data_dir;

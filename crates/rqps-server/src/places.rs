@@ -119,7 +119,8 @@ fn data_places(wishes: &Wishes<'_>, own: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 /// Eight hex digits that stand for a text.
-pub(crate) fn short_hash(text: &str) -> String {
+#[must_use]
+pub fn short_hash(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes())[..4])
 }
 

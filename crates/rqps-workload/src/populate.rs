@@ -146,6 +146,31 @@ impl LoadSpec {
         all
     }
 
+    /// What tells these tables from others whose spec reads the same: the statements that make the first table, and its
+    /// first rows as they are written.
+    #[must_use]
+    pub fn sample(&self) -> Vec<String> {
+        let mut all = vec![self.create_table_sql(1)];
+        all.extend(self.bulk_load_sql().map(|(before, _)| before.to_owned()));
+        all.extend(self.finish_table_sql(1));
+        let (seed, sampler) = (self.seed_of_table(1), self.sampler());
+        all.extend((1..=3).map(|id| {
+            let mut row = Vec::new();
+            push_row(id, &sampler, &mut Rng::stream(seed, id), &mut row);
+            String::from_utf8_lossy(&row).into_owned()
+        }));
+        all
+    }
+
+    /// What the rows of a table are drawn from.
+    fn seed_of_table(&self, table: u32) -> u64 {
+        mix(self.seed).wrapping_add(u64::from(table))
+    }
+
+    fn sampler(&self) -> Sampler {
+        Sampler::new(self.distribution, self.rows)
+    }
+
     /// Divides the load over connections, one part each. Connections that fill one table by MyRocks's bulk load write
     /// the same files, and fail: there each table has one connection.
     #[must_use]
@@ -191,8 +216,8 @@ impl Loader {
             rows: spec.rows,
             inserts_per_table: cut.inserts_per_table,
             next: part.inserts.start,
-            sampler: Sampler::new(spec.distribution, spec.rows),
-            seed: mix(spec.seed).wrapping_add(u64::from(part.table)),
+            sampler: spec.sampler(),
+            seed: spec.seed_of_table(part.table),
             head: format!("INSERT INTO {} (id,k,c,pad) VALUES ", table_name(part.table)),
             bulk_load_sql: spec.bulk_load_sql(),
             text: Vec::new(),

@@ -62,6 +62,9 @@ pub(crate) enum Command {
     /// The results store
     #[command(subcommand)]
     Runs(RunsCommand),
+    /// Filled tables that runs with reuse_tables have stored
+    #[command(subcommand)]
+    Tables(TablesCommand),
     /// The servers that can be had
     #[command(subcommand)]
     Servers(ServersCommand),
@@ -122,6 +125,10 @@ pub(crate) struct RunArgs {
     /// Numbers of clients, separated by commas; every step runs with each
     #[arg(long, value_name = "N,N...", value_delimiter = ',')]
     pub(crate) clients: Vec<u32>,
+
+    /// Copy the tables that an earlier run filled alike; else fill them, and store them for later runs
+    #[arg(long)]
+    pub(crate) reuse_tables: bool,
 
     /// Events per second, all clients together; response times then count from the intended start
     #[arg(long, value_name = "N")]
@@ -335,6 +342,25 @@ pub(crate) enum ExportFormat {
     Json,
     /// A directory with a Parquet file for each table (a binary of make dist)
     Parquet,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TablesCommand {
+    /// All stored tables, with their size and the run that filled them
+    List {
+        /// As JSON, with all that the tables depend on
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove stored tables
+    Rm {
+        /// Names, as `rqps tables list` shows them
+        #[arg(value_name = "NAME", required_unless_present = "all")]
+        names: Vec<String>,
+        /// All of them
+        #[arg(long, conflicts_with = "names")]
+        all: bool,
+    },
 }
 
 #[derive(Debug, Subcommand)]

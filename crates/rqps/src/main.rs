@@ -29,6 +29,7 @@ mod stack_pages;
 mod steps;
 mod suites;
 mod sysbench;
+mod tables;
 mod trial;
 mod typed;
 
@@ -43,7 +44,7 @@ use rqps_runner::Suspension;
 use rqps_server::{Catalogue, Patience, Trial};
 use rqps_store::Store;
 
-use crate::args::{Cli, Command, RunsCommand};
+use crate::args::{Cli, Command, RunsCommand, TablesCommand};
 
 /// What the commands need to know of the surroundings.
 #[derive(Debug)]
@@ -173,6 +174,7 @@ fn dispatch(cli: &Cli, around: &Surroundings) -> Result<ExitCode> {
         Command::Runs(command) => {
             runs::run(&Store::open_existing(&around.results)?, command, around)?;
         }
+        Command::Tables(command) => tables::run(command, around)?,
         Command::Servers(command) => servers::run(command, around)?,
         Command::Suites(command) => suites::run(command)?,
         Command::Calibrate(args) => calibrate::run(args, around)?,
@@ -195,6 +197,7 @@ fn has_something_to_end(command: &Command) -> bool {
         | Command::Servers(_)
         | Command::Calibrate(_)
         | Command::Runs(RunsCommand::Rm { .. })
+        | Command::Tables(TablesCommand::Rm { .. })
         | Command::Doctor { .. } => true,
         Command::Report(args) => is_archive(&args.run),
         Command::Gate(args) => is_archive(&args.run),
@@ -202,6 +205,7 @@ fn has_something_to_end(command: &Command) -> bool {
         Command::History(_)
         | Command::Import(_)
         | Command::Runs(_)
+        | Command::Tables(_)
         | Command::Suites(_)
         | Command::Watchdog
         | Command::Sysbench { .. } => false,

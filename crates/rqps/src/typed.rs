@@ -73,6 +73,9 @@ pub(crate) fn apply(args: &RunArgs, file: &mut PlanFile) -> Result<()> {
             suite.form = Some(form.clone());
         }
         suite.rate = args.rate.or(suite.rate);
+        if args.reuse_tables {
+            suite.reuse_tables = Some(true);
+        }
         if !args.clients.is_empty() {
             suite.clients = Some(args.clients.clone());
         }

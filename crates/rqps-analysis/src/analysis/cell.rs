@@ -25,6 +25,8 @@ pub enum CellState {
     Measured(Box<Measurement>),
     /// It was not reached.
     Pending,
+    /// A load that was not done: the tables are copies of those that an earlier run filled.
+    TablesReused,
     /// It failed and has no figure.
     Failed {
         /// What happened, and the end of the server's log.
@@ -69,7 +71,7 @@ impl Cell {
     pub fn measurement(&self) -> Option<&Measurement> {
         match &self.state {
             CellState::Measured(measurement) => Some(measurement),
-            CellState::Pending | CellState::Failed { .. } => None,
+            CellState::Pending | CellState::TablesReused | CellState::Failed { .. } => None,
         }
     }
 

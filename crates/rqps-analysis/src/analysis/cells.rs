@@ -124,7 +124,7 @@ fn open_cells<'s>(
         CellState::Measured(measurement) => {
             Some(Side { system_idx, system: step.systems.get(system_idx)?, measurement })
         }
-        CellState::Pending | CellState::Failed { .. } => None,
+        CellState::Pending | CellState::TablesReused | CellState::Failed { .. } => None,
     };
     // Letters of footnotes go by the order of first use.
     let mut warnings: Vec<Vec<CellWarning>> = Vec::new();
@@ -165,7 +165,9 @@ fn state(step: &RunStep, known: ObservedSystem<'_>) -> CellState {
     if let Some(reason) = failure(known.system) {
         CellState::Failed { reason: reason.to_owned() }
     } else if known.system.slices.is_empty() {
-        CellState::Pending
+        let is_done = known.system.outcome == StepOutcome::Done;
+        let makes_tables = step.info.fills_tables() || step.info.kind == StepKind::Index;
+        if is_done && makes_tables { CellState::TablesReused } else { CellState::Pending }
     } else {
         CellState::Measured(Box::new(Measurement::of(step, known)))
     }

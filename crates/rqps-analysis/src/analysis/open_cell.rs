@@ -63,7 +63,7 @@ impl OpenCell<'_> {
     pub(super) fn measurement(&self) -> Option<&Measurement> {
         match &self.state {
             CellState::Measured(measurement) => Some(measurement),
-            CellState::Pending | CellState::Failed { .. } => None,
+            CellState::Pending | CellState::TablesReused | CellState::Failed { .. } => None,
         }
     }
 

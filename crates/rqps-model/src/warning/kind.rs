@@ -270,6 +270,23 @@ pub enum WarningKind {
         /// The error.
         reason: String,
     },
+    /// The tables were copied from those that an earlier run filled.
+    TablesReused {
+        /// The run, by its id.
+        run: String,
+        /// When it had filled them, milliseconds since 1970.
+        filled_unix_ms: i64,
+    },
+    /// Tables that an earlier run filled are not used.
+    StoredTablesNotUsed {
+        /// The error.
+        reason: String,
+    },
+    /// The tables are not stored for later runs.
+    TablesNotStored {
+        /// The error.
+        reason: String,
+    },
     /// A system begins on new tables, as those of another system could not be used.
     NewTables,
     /// A server did not stop as it should, or its guest's database could not be left.

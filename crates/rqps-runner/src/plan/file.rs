@@ -155,6 +155,8 @@ pub struct SuiteFile {
     pub partitions: Option<u32>,
     /// Insert Benchmark: MyRocks fills its tables by bulk load.
     pub bulk_load: Option<bool>,
+    /// Whether the tables are copied from those that an earlier run filled alike.
+    pub reuse_tables: Option<bool>,
     /// `prepared` or `text`: how statements travel.
     pub protocol: Option<String>,
     /// Numbers of clients; every step runs with each.

@@ -36,7 +36,16 @@ fn phase(step: &PlannedStep) -> Phase {
 /// # Errors
 /// When a suite or a step is unknown, or a placement cannot be had.
 pub(crate) fn of_plan(plan: &Plan, cpus: &[usize], all_local: bool) -> Result<Vec<PlannedStep>> {
-    Ok(arrange(&steps::of_one_start(plan, cpus, all_local)?, plan.starts, plan.loads))
+    let mut steps = arrange(&steps::of_one_start(plan, cpus, all_local)?, plan.starts, plan.loads);
+    if plan.reuses_tables() {
+        start_after_load(&mut steps);
+    }
+    Ok(steps)
+}
+
+/// Gives what makes the tables a launch of its own: what comes after it is on tables of servers that were stopped.
+fn start_after_load(steps: &mut [PlannedStep]) {
+    steps.iter_mut().filter(|step| !step.makes_tables()).for_each(|step| step.launch += 1);
 }
 
 /// Puts the steps of a plan in the order in which they are measured: each on `starts` starts of the servers, all of
@@ -136,6 +145,18 @@ mod tests {
             7 load 0: delete/1
             8 load 0: delete/2"#]]
         .assert_eq(&arranged(SUITE, "starts = 3"));
+    }
+
+    #[test]
+    fn a_load_for_later_runs_has_a_launch_of_its_own() {
+        expect_test::expect![[r#"
+            0 load 0: load/0 create-index/0
+            1 load 0: point-query.warm/0 scan.warmpre/0 point-query.pre/0
+            2 load 0: point-query.pre/1 update-index/0
+            3 load 0: update-index/1 scan.warm/0 scan/0
+            4 load 0: scan/1 delete/0
+            5 load 0: delete/1"#]]
+        .assert_eq(&arranged(&format!("{SUITE}\nreuse_tables = true"), "starts = 2"));
     }
 
     #[test]

@@ -147,6 +147,7 @@ impl SuiteFile {
             steps,
             rate: _,
             seconds: _,
+            reuse_tables: _,
         } = self;
         check("suite.", &[("name", name), ("kind", kind), ("size", size), ("form", form)])?;
         check("suite.", &[("protocol", protocol)])?;

@@ -69,6 +69,7 @@ impl SuiteFile {
         };
         Ok(SuitePlan {
             name: self.name.clone(),
+            reuse_tables: self.reuse_tables.unwrap_or(false),
             steps: self.steps.clone().unwrap_or_default(),
             work,
         })
@@ -148,6 +149,7 @@ impl SuiteFile {
     pub(super) fn of(plan: &SuitePlan) -> Self {
         let common =
             Self { name: plan.name.clone(), steps: Some(plan.steps.clone()), ..Self::default() };
+        let common = Self { reuse_tables: plan.reuse_tables.then_some(true), ..common };
         let text = |protocol: Protocol| (protocol == Protocol::Text).then(|| "text".to_owned());
         let s = |time: Duration| Some(time.as_secs_f64());
         match &plan.work {

@@ -7,9 +7,10 @@ use anyhow::{Context as _, Result, anyhow};
 use rqps_model::WarningKind;
 use rqps_model::{StepIdx, SystemIdx};
 
+use super::reuse::are_untouched;
 use crate::audit::Audit;
 use crate::event::Event;
-use crate::failure::Broken;
+use crate::failure::{Broken, BrokenTables};
 use crate::filled_by::FilledBy;
 use crate::journal::Journal;
 use crate::run_context::RunContext;
@@ -95,6 +96,9 @@ pub(super) fn catch_up(
         match resume_on_kept_data(run, journal, member, first, at_rest) {
             Err(error) if !run.is_of_run(&error) && member.up.answers() => {
                 let reason = in_words(&error);
+                if are_untouched(run, journal, member.idx()) {
+                    return Err(BrokenTables { system: member.idx(), reason }.into());
+                }
                 journal.warn(member.idx(), WarningKind::DataNotUsed { reason })?;
                 member.state.forget_kept_data();
             }

@@ -13,9 +13,10 @@ use rqps_workload::insert::{MAX_GAP, Schema};
 use rqps_workload::populate;
 use rqps_workload::statement::table_name;
 
+use super::reuse::are_untouched;
 use super::start::{Fate, give_up, log_of_launch, name_of, start_on, start_on_new_data};
 use crate::event::Event;
-use crate::failure::{Kept, is_disk_full};
+use crate::failure::{BrokenTables, Kept, is_disk_full};
 use crate::filled_by::FilledBy;
 use crate::insert_tables::Tables;
 use crate::journal::Journal;
@@ -131,7 +132,8 @@ pub(super) fn start(
 /// are not sound, that is stored with the run.
 ///
 /// # Errors
-/// What would meet every other system as well, and what keeps the server from sound data ([`Kept`]).
+/// What would meet every other system as well, and what keeps the server from sound data ([`Kept`]); tables from the store
+/// that are of no use ([`BrokenTables`]).
 fn start_on_kept_data(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,
@@ -161,6 +163,9 @@ fn start_on_kept_data(
         Err(error) if spares_data(&error) => Err(error.context(Kept(dir))),
         Err(error) => {
             let reason = in_words(&error);
+            if are_untouched(run, journal, state.idx) {
+                return Err(BrokenTables { system: state.idx, reason }.into());
+            }
             journal.warn(state.idx, WarningKind::DataNotUsed { reason })?;
             Ok(None)
         }

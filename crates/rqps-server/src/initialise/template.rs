@@ -3,8 +3,8 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::chown;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 use nix::fcntl::{Flock, FlockArg};
 use rqps_model::Transport;
@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::write_config;
 use crate::Error;
-use crate::identity::Identity;
+use crate::copy_tree::{Owner, copy_tree};
 use crate::instance::{Instance, Setup};
 use crate::places::hex;
 
@@ -62,7 +62,8 @@ impl Template {
         instance.mark_password(password)?;
         instance.make_directories()?;
         let (data, owner) = (instance.data_dir(), Owner::of(&instance.setup().identity));
-        copy_into(&self.dir.join("data"), &data, owner).map_err(|e| Error::write(&data, e))?;
+        let copied = copy_tree(&self.dir.join("data"), &data, owner, &AtomicBool::new(false));
+        copied.map_err(|e| Error::write(&data, e))?;
         write_config(instance)
     }
 
@@ -77,41 +78,7 @@ impl Template {
         let _ = fs::remove_dir_all(&self.dir);
         let data = self.dir.join("data");
         fs::create_dir_all(&data)?;
-        copy_into(&instance.data_dir(), &data, None)?;
+        copy_tree(&instance.data_dir(), &data, None, &AtomicBool::new(false))?;
         fs::write(self.dir.join(PASSWORD), instance.password())
     }
-}
-
-/// Whom copied files are given to.
-#[derive(Debug, Clone, Copy)]
-struct Owner {
-    uid: u32,
-    gid: u32,
-}
-
-impl Owner {
-    /// `None` where whoever copies owns them.
-    fn of(identity: &Identity) -> Option<Self> {
-        let Identity { uid, gid, switch, .. } = identity;
-        switch.then_some(Self { uid: uid.as_raw(), gid: gid.as_raw() })
-    }
-}
-
-/// Copies what a directory holds into another that is there. The file system shares the blocks where it can.
-fn copy_into(from: &Path, to: &Path, owner: Option<Owner>) -> io::Result<()> {
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let (source, copy) = (entry.path(), to.join(entry.file_name()));
-        if entry.file_type()?.is_dir() {
-            fs::create_dir(&copy)?;
-            fs::set_permissions(&copy, entry.metadata()?.permissions())?;
-            copy_into(&source, &copy, owner)?;
-        } else {
-            fs::copy(&source, &copy)?;
-        }
-        if let Some(Owner { uid, gid }) = owner {
-            chown(&copy, Some(uid), Some(gid))?;
-        }
-    }
-    Ok(())
 }

@@ -91,6 +91,7 @@ impl ProfileArgs {
             steps: self.steps.clone(),
             clients: self.clients.clone(),
             rate: None,
+            reuse_tables: false,
             schedule: None,
             slices: self.slices,
             time: None,

@@ -120,6 +120,7 @@ fn help_of_the_tool() {
                      under way
           import     Take over other tools' results as runs: figures without intervals
           runs       The results store
+          tables     Filled tables that runs with reuse_tables have stored
           servers    The servers that can be had
           suites     The suites of steps
           calibrate  Measure how noisy this host is: the same server against itself; used by plans and
@@ -167,6 +168,8 @@ fn help_of_commands() {
                                        steps)
               --steps <GLOB>           Steps to run, by name or glob; may be given more than once
               --clients <N,N...>       Numbers of clients, separated by commas; every step runs with each
+              --reuse-tables           Copy the tables that an earlier run filled alike; else fill them, and
+                                       store them for later runs
               --rate <N>               Events per second, all clients together; response times then count
                                        from the intended start
               --schedule <MODE>        Whether systems alternate in slices of milliseconds (interleaved) or

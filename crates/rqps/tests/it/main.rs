@@ -97,6 +97,8 @@ mod redact;
 #[cfg(test)]
 mod refusals;
 #[cfg(test)]
+mod reused_tables;
+#[cfg(test)]
 mod serve;
 #[cfg(test)]
 mod serve_browser;
