@@ -209,7 +209,9 @@ fn step_columns() -> Vec<Column> {
         }),
         column("system", "label of the system", |r| words(r.analysis.label(r.idx))),
         column("base", "label of the base", |r| words(r.analysis.base_label())),
-        column("outcome", "measured, pending or failed", |r| outcome(r.cell).to_owned()),
+        column("outcome", "measured, pending, tables-reused or failed", |r| {
+            outcome(r.cell).to_owned()
+        }),
         column("reason", "why it failed", |r| match &r.cell.state {
             CellState::Failed { reason } => words(reason),
             _ => String::new(),
