@@ -58,9 +58,8 @@ fn coverage_over_starts() {
     assert_documented(&rows);
 }
 
-/// Coverage and median half-width, percent, with a prior of 1% and 4 degrees of freedom, of runs on `k` starts whose
-/// standard deviation is `sd` times that of the prior; where none is given it is drawn anew for each run, as a prior
-/// of 4 degrees of freedom says.
+/// Coverage and median half-width, percent, of runs on `k` starts with a prior of 1% and 4 degrees of freedom. The
+/// starts' standard deviation is `sd` times the prior's. Without `sd` it is drawn for each run, as the prior says.
 fn measured_with_prior(k: usize, sd: Option<f64>) -> (f64, f64) {
     const RUNS: u32 = 10_000;
     let prior = StartPrior { sd: 0.01, df: 4.0 };

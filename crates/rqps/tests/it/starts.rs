@@ -179,7 +179,8 @@ fn a_run_that_is_interrupted_after_a_restart_goes_on_with_the_data() {
     let mut running = bench.spawn(&["run", "plan.toml"]);
     let id = running.run_id();
     running.await_line("start 4 of 5 of the servers");
-    running.await_line("update-nonindex");
+    // The first step of the launch has ended.
+    running.await_line("queries/s");
     running.signal(Signal::SIGINT);
     assert_eq!(running.finish().code(), 130);
     bench.assert_left(&id);
