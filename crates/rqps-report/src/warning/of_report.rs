@@ -444,6 +444,9 @@ fn several_starts(
     if n_without > 0 {
         let ratios = count(n_without, "ratio");
         out.push_str(&match assumed {
+            Some(found) if n_without == 1 => {
+                format!(" One ratio is of one start. {}", widened(found))
+            }
             Some(found) => format!(" {ratios} are of one start. {}", widened(found)),
             None => {
                 format!(" The intervals of {ratios} are of one start alone and do not hold that.")
