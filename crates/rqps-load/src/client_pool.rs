@@ -363,7 +363,7 @@ impl ClientPool {
             let mut order = orders[self.roles[client_idx]];
             let n_before = self.n_of_stream[client_idx];
             if let Some(n) = up_to {
-                // Of all clients, each of which has its share.
+                // A number of events is that of all clients together.
                 let n_clients = self.share_of(client_idx).n_clients as u64;
                 order.stop = Stop::Events(n.saturating_sub(n_before) * n_clients);
             }

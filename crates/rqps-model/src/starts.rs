@@ -126,8 +126,8 @@ pub struct PlanGroup<'p> {
     pub starts: Vec<u32>,
 }
 
-/// The plans of a statement over the starts of a server, the most frequent first, then the earliest. Starts of which
-/// the plan is not known are in none.
+/// The plans of a statement over the starts of a server, the most frequent first, then the earliest. Starts whose
+/// plan is not known are in none.
 #[must_use]
 pub fn plan_groups(starts: &[StartPlans], statement_idx: usize) -> Vec<PlanGroup<'_>> {
     let mut groups: Vec<PlanGroup<'_>> = Vec::new();

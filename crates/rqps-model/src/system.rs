@@ -145,6 +145,25 @@ impl SystemSpec {
             is_null_arm: false,
         }
     }
+
+    /// Whether all that a plan says of two systems is the same, but label, version and build.
+    #[must_use]
+    pub fn is_of_kind(&self, other: &Self) -> bool {
+        let Self {
+            label: _,
+            dbms,
+            source: _,
+            engine,
+            config,
+            options,
+            transport,
+            variant,
+            is_null_arm: _,
+        } = self;
+        (*dbms, *engine, config, options)
+            == (other.dbms, other.engine, &other.config, &other.options)
+            && (transport, variant) == (&other.transport, &other.variant)
+    }
 }
 
 #[cfg(test)]

@@ -99,42 +99,26 @@ enum Line {
 
 /// The systems of all runs, each label once, those that differ in version alone together.
 fn rows(hosts: &[Analysis<'_>]) -> Vec<Line> {
-    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    let mut groups: Vec<Vec<&SystemSpec>> = Vec::new();
     for system in hosts.iter().flat_map(|host| &host.run.systems) {
-        let (kind, label) = (kind(&system.spec), system.spec.label.0.clone());
+        let spec = &system.spec;
         // A label stands for what each run has by it, also where that is not of one kind.
-        if groups.iter().any(|(_, labels)| labels.contains(&label)) {
+        if groups.iter().flatten().any(|known| known.label == spec.label) {
             continue;
         }
-        match groups.iter_mut().find(|(known, _)| *known == kind) {
-            Some((_, labels)) => labels.push(label),
-            None => groups.push((kind, vec![label])),
+        match groups.iter_mut().find(|group| group[0].is_of_kind(spec)) {
+            Some(group) => group.push(spec),
+            None => groups.push(vec![spec]),
         }
     }
     let mut lines = Vec::new();
-    for (_, labels) in groups {
+    for group in groups {
         if !lines.is_empty() {
             lines.push(Line::Split);
         }
-        lines.extend(labels.into_iter().map(Line::System));
+        lines.extend(group.into_iter().map(|spec| Line::System(spec.label.0.clone())));
     }
     lines
-}
-
-/// All that a plan says of a system but version and build.
-fn kind(spec: &SystemSpec) -> String {
-    let SystemSpec {
-        label: _,
-        dbms,
-        source: _,
-        engine,
-        config,
-        options,
-        transport,
-        variant,
-        is_null_arm: _,
-    } = spec;
-    format!("{dbms:?} {engine:?} {config:?} {options:?} {transport:?} {variant:?}")
 }
 
 fn table(

@@ -19,6 +19,7 @@ use crate::plan::seed::mix;
 use crate::plan::{descriptors, placement};
 use crate::system::leftover;
 use bench::{Bench, Sides, Way};
+use judge::StartSd;
 
 pub use disturbed::disturbed;
 
@@ -174,12 +175,18 @@ fn starts(
             sides.push(bench.interleaved(step, way, slice_ms, listen)?);
         }
     }
-    let of_step = |(step, sides): (&str, Vec<Sides>)| {
-        let (dbms, kind) = bench.describe(step)?;
-        let (n_starts, sd) = judge::start_sd(&sides)?;
-        Some(CalibratedStarts { dbms, step: step.to_owned(), kind, n_starts, sd })
-    };
-    Ok(STEPS.into_iter().zip(sides).filter_map(of_step).collect())
+    let mut found = Vec::new();
+    for (step, sides) in STEPS.into_iter().zip(sides) {
+        let spread = judge::start_sd(&sides).zip(bench.describe(step));
+        found.extend(spread.map(|(StartSd { n_starts, sd }, (dbms, kind))| CalibratedStarts {
+            dbms,
+            step: step.to_owned(),
+            kind,
+            n_starts,
+            sd,
+        }));
+    }
+    Ok(found)
 }
 
 /// An injected slowdown that is looked for.

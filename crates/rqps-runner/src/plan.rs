@@ -74,6 +74,8 @@ pub struct Plan {
     pub suites: Vec<SuitePlan>,
     /// Order of slices.
     pub schedule: Schedule,
+    /// Time of the whole run as it was written, where the budget of a step is its part of that.
+    pub time: Option<String>,
     /// Placement as asked for.
     pub placement: Placement,
     /// On how many starts of the servers each step is measured, on the same data.
@@ -263,6 +265,7 @@ impl PlanFile {
             dsns,
             suites,
             schedule,
+            time: None,
             placement,
             starts,
             loads,
@@ -277,7 +280,7 @@ impl PlanFile {
         let Some(time) = &self.schedule.time else { return Ok(plan) };
         let divided = whole_time::divide(&plan, time);
         let schedule = divided.map_err(|(what, remedy)| refuse(what, &remedy))?;
-        Ok(Plan { schedule, ..plan })
+        Ok(Plan { schedule, time: Some(time.clone()), ..plan })
     }
 
     /// The suites that are meant.

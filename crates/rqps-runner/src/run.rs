@@ -156,13 +156,13 @@ fn carry_out(
     run.launch = 0;
     while run.launch < run.n_launches() {
         let launched = one_launch(run, journal, &mut audit, &mut profiler, &mut states, &ready);
-        if let Err(error) = launched {
-            let broken = error.downcast::<BrokenTables>()?;
+        let broken = launched.err().map(|error| error.downcast::<BrokenTables>()).transpose()?;
+        ready.retain(|one| journal.excluded().iter().all(|out| out.system != one.system));
+        if let Some(broken) = broken {
             reuse::fill_instead(run, journal, &ready, &broken)?;
             run.launch = 0;
             continue;
         }
-        ready.retain(|one| journal.excluded().iter().all(|out| out.system != one.system));
         reuse::keep(run, journal, &ready)?;
         run.launch += 1;
     }

@@ -211,6 +211,7 @@ impl RunningSystem {
     /// What measuring needs of it.
     pub(crate) fn bench<'a>(&'a self, cpus: &'a [usize], interrupt: &'a AtomicBool) -> Bench<'a> {
         Bench {
+            label: &self.spec.label,
             dbms: self.spec.dbms,
             endpoint: &self.endpoint,
             server_pid: self.server_pid(),

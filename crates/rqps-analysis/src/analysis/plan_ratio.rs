@@ -17,7 +17,7 @@ pub struct PlanRatio {
     pub starts: Vec<u32>,
     /// Figure / that of the base.
     pub rqps: Estimate,
-    /// The first statement of which one of both had several plans.
+    /// The first statement that had several plans on one of both.
     pub sql: String,
     /// The base's plan of it.
     pub base: PlanShape,

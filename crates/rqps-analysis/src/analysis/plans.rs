@@ -19,7 +19,7 @@ pub struct StepPlans {
     pub variations: Vec<Vec<PlanVariation>>,
 }
 
-/// A statement of which starts of a server ran different plans.
+/// A statement that starts of a server ran by different plans.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanVariation {
     /// Its place among the statements of the step.
@@ -78,7 +78,7 @@ impl StepPlans {
         Self { statements, differences, variations }
     }
 
-    /// The statements of which the starts of a system ran different plans.
+    /// The statements that the starts of a system ran by different plans.
     #[must_use]
     pub fn variations_of(&self, system_idx: usize) -> &[PlanVariation] {
         self.variations.get(system_idx).map_or(&[], Vec::as_slice)

@@ -2,8 +2,10 @@
 
 use rqps_model::WarningKind;
 use rqps_model::warning::{AssumedStartSd, StartSpread};
+use rqps_stats::starts::StartPrior;
 
 use super::headline::median;
+use super::start_prior;
 use super::{Analysis, Comparison, StepAnalysis};
 
 /// The starts of the servers, in a run that compares systems.
@@ -37,10 +39,10 @@ pub(super) fn starts(analysis: &Analysis<'_>) -> WarningKind {
 /// What the intervals of one start are widened by.
 fn assumed(analysis: &Analysis<'_>) -> Option<AssumedStartSd> {
     let of_one = comparisons(analysis).filter(|(_, c)| !c.rqps.found.holds_starts);
-    let sds: Vec<f64> = of_one.filter_map(|(_, c)| Some(c.rqps.found.prior?.sd)).collect();
-    let least = sds.iter().copied().reduce(f64::min)?;
-    let most = sds.into_iter().reduce(f64::max)?;
-    let is_calibrated = analysis.calibration().is_some_and(|found| !found.starts.is_empty());
+    let priors: Vec<StartPrior> = of_one.filter_map(|(_, c)| c.rqps.found.prior).collect();
+    let least = priors.iter().map(|prior| prior.sd).reduce(f64::min)?;
+    let most = priors.iter().map(|prior| prior.sd).reduce(f64::max)?;
+    let is_calibrated = priors.iter().all(|prior| start_prior::is_of_host(*prior));
     Some(AssumedStartSd { least, most, is_calibrated })
 }
 

@@ -41,6 +41,11 @@ pub(super) fn of_pair(
     Some(of(base)?.of_both(of(candidate)?))
 }
 
+/// Whether starts on the host of the run are a part of it.
+pub(super) fn is_of_host(prior: StartPrior) -> bool {
+    prior.df > REFERENCE_DF
+}
+
 fn of_system(
     spec: &SystemSpec,
     calibrated: Option<&Calibrated>,

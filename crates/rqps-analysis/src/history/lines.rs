@@ -1,6 +1,6 @@
 //! Which systems of which runs make one series, and what they are relative to.
 
-use rqps_model::{Run, RunSystem, SystemSource, SystemSpec};
+use rqps_model::{Run, RunSystem, SystemSource};
 
 use super::line_name::{BaseName, LineName, SystemKind};
 use super::member::{Member, version_of};
@@ -63,7 +63,7 @@ pub(super) fn collect(
             Order::Time => LineName::of_label(&own.spec),
         };
         let is_like = |line: &&mut Line| match order {
-            Order::Version => are_of_one_kind(&system(runs, line.members[0]).spec, &own.spec),
+            Order::Version => system(runs, line.members[0]).spec.is_of_kind(&own.spec),
             Order::Time => line.name == name,
         };
         match lines.iter_mut().find(is_like) {
@@ -98,28 +98,9 @@ fn order(runs: &[Run], members: &[Member]) -> Order {
     };
     let known: Vec<_> = members.iter().filter_map(of).collect();
     let several = known.iter().any(|(spec, version)| {
-        known
-            .iter()
-            .any(|(other_spec, other)| other != version && are_of_one_kind(other_spec, spec))
+        known.iter().any(|(other_spec, other)| other != version && other_spec.is_of_kind(spec))
     });
     if several { Order::Version } else { Order::Time }
-}
-
-/// Whether all that a plan says of two systems is the same, but label, version and build.
-fn are_of_one_kind(a: &SystemSpec, b: &SystemSpec) -> bool {
-    let SystemSpec {
-        label: _,
-        dbms,
-        source: _,
-        engine,
-        config,
-        options,
-        transport,
-        variant,
-        is_null_arm: _,
-    } = a;
-    (*dbms, *engine, config, options) == (b.dbms, b.engine, &b.config, &b.options)
-        && (transport, variant) == (&b.transport, &b.variant)
 }
 
 /// Whether two are one system over runs: of its kind, as the server says what it is and where it comes from.
@@ -128,7 +109,7 @@ fn are_one_system(a: &RunSystem, b: &RunSystem) -> bool {
     // is ever built in it.
     let is_of_one_origin = a.spec.source == SystemSource::Imported || a.origin == b.origin;
     let program = "program_sha256";
-    are_of_one_kind(&a.spec, &b.spec)
+    a.spec.is_of_kind(&b.spec)
         && a.spec.source == b.spec.source
         && a.version_text == b.version_text
         && is_of_one_origin

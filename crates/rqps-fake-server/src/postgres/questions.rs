@@ -87,11 +87,11 @@ fn select(server: &Server, session: &Session, question: &Question<'_>) -> Result
         return Ok(Answer::one("setval", "1"));
     }
     if has("from pg_prepared_statements") {
-        let row = |(name, text): (&String, &String)| {
-            vec![Some(name.clone()), Some(text.clone()), None, None]
-        };
         let columns = ["name", "statement", "generic", "custom"].map(str::to_owned).to_vec();
-        let rows = session.prepared.iter().map(row).collect();
+        let mut rows = Vec::new();
+        for (name, text) in &session.prepared {
+            rows.push(vec![Some(name.clone()), Some(text.clone()), None, None]);
+        }
         return Ok(Answer::Rows(Rows { columns, rows }));
     }
     if has("from pg_settings") {

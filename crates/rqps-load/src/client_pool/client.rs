@@ -27,7 +27,7 @@ pub struct Member<C, W> {
     pub role: usize,
 }
 
-/// What a client thread is told: to make everything ready for an order, then to go; or to put a question to its server.
+/// What a client thread is to do: make everything ready for an order, then go; or put a question to its server.
 pub(super) enum Task {
     Prepare(Prepare),
     Go(Instant),
@@ -37,6 +37,7 @@ pub(super) enum Task {
 
 /// What is asked on a client's connection.
 pub(super) type Question = Box<dyn FnOnce(&mut dyn Connection) + Send>;
+
 /// The order of a client's next slice.
 pub(super) struct Prepare {
     pub(super) order: Order,

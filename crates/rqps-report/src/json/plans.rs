@@ -31,7 +31,7 @@ pub(super) struct PlanDifferenceJson<'a> {
     system: &'a str,
 }
 
-/// A statement of which starts of the server ran different plans.
+/// A statement that starts of the server ran by different plans.
 #[derive(Serialize)]
 pub(super) struct PlanVariationJson<'a> {
     sql: &'a str,
@@ -56,7 +56,7 @@ pub(super) struct PlanRatioJson<'a> {
     is_same: bool,
 }
 
-/// The statements of which the starts of a system ran different plans.
+/// The statements that the starts of a system ran by different plans.
 pub(super) fn variations(variations: &[PlanVariation]) -> Vec<PlanVariationJson<'_>> {
     variations.iter().map(variation).collect()
 }

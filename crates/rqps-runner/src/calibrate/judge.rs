@@ -66,15 +66,23 @@ pub(super) fn average([base, other]: &Sides) -> Option<Estimate> {
     paired_ratio(&figures(base), &figures(other))
 }
 
-/// Starts of the servers that have a ratio, and its standard deviation from one to the next, with what the noise of
-/// their blocks adds to it: on a noisy host that is no small part. `None` for less than two.
-pub(super) fn start_sd(starts: &[Sides]) -> Option<(u32, f64)> {
+/// How far starts of the servers differ.
+pub(super) struct StartSd {
+    /// Those that have a ratio.
+    pub(super) n_starts: u32,
+    /// Standard deviation of the ratio's logarithm from one to the next.
+    pub(super) sd: f64,
+}
+
+/// How far starts differ, with what the noise of their blocks adds: on a noisy host that is no small part. `None` for
+/// less than two.
+pub(super) fn start_sd(starts: &[Sides]) -> Option<StartSd> {
     let logs: Vec<f64> =
         starts.iter().filter_map(|sides| Some(average(sides)?.point.ln())).collect();
     let n = u32::try_from(logs.len()).ok().filter(|n| *n > 1)?;
     let mean = logs.iter().sum::<f64>() / f64::from(n);
     let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
-    Some((n, (squares / (f64::from(n) - 1.0)).sqrt()))
+    Some(StartSd { n_starts: n, sd: (squares / (f64::from(n) - 1.0)).sqrt() })
 }
 
 /// The best placement for each number of clients and the best length of a slice: the narrowest interval

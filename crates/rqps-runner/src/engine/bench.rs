@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rqps_client::Endpoint;
-use rqps_model::Dbms;
+use rqps_model::{Dbms, Label};
 use rqps_sample::Background;
 use rqps_server::Patience;
 
@@ -11,6 +11,8 @@ use crate::engine::counted::Counted;
 
 /// A system that is up, as measuring needs it.
 pub(crate) struct Bench<'a> {
+    /// What reports call it.
+    pub(crate) label: &'a Label,
     /// Family of the server.
     pub(crate) dbms: Dbms,
     /// Where it is.

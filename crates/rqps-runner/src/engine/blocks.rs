@@ -120,10 +120,12 @@ impl Blocks<'_, '_> {
             let longest_ns = block.iter().map(|(_, slice)| slice.duration_ns).max();
             let longest = Duration::from_nanos(longest_ns.unwrap_or_default());
             done.spent += longest;
-            self.even_out(None, longest, observer)?;
             // A store that another process has locked makes this one wait.
             self.waiting.thaw();
-            if observer.keep(block).map_err(Broken::Unattributed)? == Next::Enough {
+            // What was measured is stored, whatever fails afterwards.
+            let next = observer.keep(block).map_err(Broken::Unattributed)?;
+            self.even_out(None, longest, observer)?;
+            if next == Next::Enough {
                 break;
             }
         }

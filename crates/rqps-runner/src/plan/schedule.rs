@@ -134,7 +134,11 @@ impl ScheduleFile {
                 let written = format!("{slice_ms}ms");
                 file.slice = Some(if plan.slice_is_auto { "auto".to_owned() } else { written });
                 file.slices = budget_ms.is_none().then_some(slices);
-                file.budget = budget_ms.map(|ms| format!("{ms}ms"));
+                let budget = budget_ms.map(|ms| format!("{ms}ms"));
+                (file.time, file.budget) = match &plan.time {
+                    Some(time) => (Some(time.clone()), None),
+                    None => (None, budget),
+                };
                 file.precision = half_width_bp.map(|bp| format!("{}%", f64::from(bp) / 100.0));
             }
         }

@@ -102,6 +102,10 @@ mod tests {
         );
         let coarse = plan("time = '20m'\nprecision = '3%'", "'point-query'").unwrap();
         assert_eq!(coarse.schedule.half_width(), Some(0.03));
+        // As it was written: steps share the time of a run that is resumed, too.
+        let again = plan("time = '20m'", "'point-query'").unwrap();
+        let written = PlanFile::parse(&again.to_toml(), "written").unwrap().schedule;
+        assert_eq!((written.time.as_deref(), written.budget), (Some("20m"), None));
         assert!(budget("40m", "'point-query', 'update-index'") > two * 2);
     }
 

@@ -1,5 +1,7 @@
 //! Systems that are up together, from their start to their stop.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Context as _, Result, anyhow};
 use rqps_model::WarningKind;
 use rqps_model::{RunSystem, SystemIdx};
@@ -14,6 +16,7 @@ use crate::journal::Journal;
 use crate::run_context::RunContext;
 use crate::schedule::interleaved::Interleaved;
 use crate::schedule::profiles::Profiler;
+use crate::system::RunningSystem;
 use crate::system::installation::Ready;
 use crate::system_state::{Member, SystemState};
 
@@ -65,8 +68,26 @@ fn start_all<'s>(
     all: &mut Together<'_, 's>,
     states: &'s mut [SystemState],
 ) -> Result<()> {
-    let mut states: Vec<Option<&'s mut SystemState>> = states.iter_mut().map(Some).collect();
     let mut begun = begin_on_kept_data(run, journal, all.ready)?;
+    let started = start_each(run, journal, all, states, &mut begun);
+    // Those that were begun and are no members stop as they should, too: their data stay.
+    for (system, up) in begun {
+        if let Ok(up) = up {
+            give_up(run, journal, system, up, Fate::Kept);
+        }
+    }
+    started
+}
+
+/// Starts them one after the other, but for those that were begun.
+fn start_each<'s>(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    all: &mut Together<'_, 's>,
+    states: &'s mut [SystemState],
+    begun: &mut BTreeMap<SystemIdx, Result<RunningSystem>>,
+) -> Result<()> {
+    let mut states: Vec<Option<&'s mut SystemState>> = states.iter_mut().map(Some).collect();
     for ready in all.ready {
         let system = ready.system;
         let Some(state) = states.get_mut(system.0).and_then(Option::take) else { continue };

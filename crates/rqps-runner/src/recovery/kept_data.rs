@@ -92,6 +92,12 @@ pub(super) fn begin_on_kept_data(
         journal.tell(Event::Preparing { label, doing: "start on its data" });
     }
     let (plan, environment) = (run.plan, run.environment);
+    /// A server that was started, and what was said meanwhile.
+    struct Begun {
+        system: SystemIdx,
+        up: Result<RunningSystem>,
+        notes: Vec<String>,
+    }
     let begun = on_each(with_data, |ready| {
         let name = name_of(run, ready.system);
         let how = Start { environment, name: &name, data: Data::Kept };
@@ -103,10 +109,10 @@ pub(super) fn begin_on_kept_data(
         };
         let Ready { system, installation } = ready;
         let up = RunningSystem::start(plan, system.0, installation, how, &mut listen);
-        (*system, up, notes)
+        Begun { system: *system, up, notes }
     })?;
     let mut out = BTreeMap::new();
-    for (system, up, notes) in begun {
+    for Begun { system, up, notes } in begun {
         notes.iter().for_each(|note| journal.note(note));
         out.insert(system, up);
     }

@@ -1,4 +1,5 @@
-//! Time that steps have left because they were precise enough before it was over, for those that are not.
+//! Time of the run that steps have left because they were precise enough before theirs was over, for those that are
+//! not.
 
 use std::time::Duration;
 
@@ -12,13 +13,15 @@ use crate::run_context::RunContext;
 /// The part of its time that a step takes at most where it ended because it was precise enough.
 const ENDED_EARLY: f64 = 0.95;
 
-/// How a step is cut: with its own time and its part of what the steps before it have left, where a plan has a
-/// precision.
+/// How a step is cut: with its own time and its part of what the steps before it have left, where steps share the time
+/// of the run and end when they are precise enough. A budget is the most that a step takes, whatever others leave.
 pub(crate) fn cut(run: &RunContext<'_>, journal: &Journal<'_>, step: StepIdx) -> Cut {
     let schedule = run.plan.schedule;
     let planned = run.step(step);
     let cut = Cut::of_step(planned, schedule);
-    let (Cut::Timed(_), Some(_)) = (cut, schedule.half_width()) else { return cut };
+    let (Cut::Timed(_), Some(_), Some(_)) = (cut, schedule.half_width(), &run.plan.time) else {
+        return cut;
+    };
     let is_timed =
         |step: &StepIdx| matches!(Cut::of_step(run.step(*step), run.plan.schedule), Cut::Timed(_));
     let (mut before, mut to_come) = (Vec::new(), Vec::new());

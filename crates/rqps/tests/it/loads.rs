@@ -11,8 +11,16 @@ use crate::fake::{for_each_family, write_plan};
 use crate::interleaved_runs::until;
 
 /// Two servers that fill a table from so many clients.
-fn plan(server: (&str, &str), mode: &str, rows: u32, clients: u32) -> String {
-    let (dbms, version) = server;
+struct Wanted<'a> {
+    dbms: &'a str,
+    version: &'a str,
+    mode: &'a str,
+    rows: u32,
+    clients: u32,
+}
+
+fn plan(wanted: &Wanted<'_>) -> String {
+    let Wanted { dbms, version, mode, rows, clients } = wanted;
     let system = |label: &str| {
         format!("[[system]]\nlabel = {label:?}\ndbms = {dbms:?}\nversion = {version:?}\n")
     };
@@ -49,7 +57,10 @@ fn blocks_are_equal_interleaved_and_all_of_the_rows() {
     for_each_family(|dbms, version| {
         for mode in ["interleaved", "sequential"] {
             let bench = Bench::new();
-            let _trees = write_plan(&bench, &plan((dbms, version), mode, 10_000, 2));
+            let _trees = write_plan(
+                &bench,
+                &plan(&Wanted { dbms, version, mode, rows: 10_000, clients: 2 }),
+            );
             let said = bench.run(&["run", "plan.toml", "--no-html"]);
             assert_eq!(said.code(), 0, "{}", said.stderr);
             let run = bench.latest();
@@ -74,7 +85,10 @@ fn blocks_are_equal_interleaved_and_all_of_the_rows() {
 fn a_system_that_is_slower_at_loading_gets_a_verdict() {
     for_each_family(|dbms, version| {
         let bench = Bench::new();
-        let mut trees = write_plan(&bench, &plan((dbms, version), "interleaved", 10_000, 1));
+        let mut trees = write_plan(
+            &bench,
+            &plan(&Wanted { dbms, version, mode: "interleaved", rows: 10_000, clients: 1 }),
+        );
         for (tree, ms) in trees.iter_mut().zip([30, 120]) {
             let first = When::Text(1, "INSERT INTO sbtest1".to_owned());
             tree.fail(first, Fault::Slow(Duration::from_millis(ms))).unwrap();
@@ -94,7 +108,10 @@ fn a_load_in_which_a_server_dies_begins_again() {
     for_each_family(|dbms, version| {
         for mode in ["interleaved", "sequential"] {
             let bench = Bench::new();
-            let mut trees = write_plan(&bench, &plan((dbms, version), mode, 10_000, 1));
+            let mut trees = write_plan(
+                &bench,
+                &plan(&Wanted { dbms, version, mode, rows: 10_000, clients: 1 }),
+            );
             let tenth = When::Text(10, "INSERT INTO sbtest1".to_owned());
             trees[1].fail(tenth, Fault::Die(Signal::SIGKILL)).unwrap();
             let said = bench.run(&["run", "plan.toml", "--no-html"]);
@@ -116,7 +133,10 @@ fn a_load_in_which_a_server_dies_begins_again() {
 fn an_interrupted_load_is_resumed_on_new_tables() {
     for_each_family(|dbms, version| {
         let bench = Bench::new();
-        let mut trees = write_plan(&bench, &plan((dbms, version), "interleaved", 10_000, 1));
+        let mut trees = write_plan(
+            &bench,
+            &plan(&Wanted { dbms, version, mode: "interleaved", rows: 10_000, clients: 1 }),
+        );
         // Of the first server's life alone: slow enough to be met in the load.
         let first = When::Text(1, "INSERT INTO sbtest1".to_owned());
         trees[0].fail(first, Fault::Slow(Duration::from_millis(300))).unwrap();
@@ -142,7 +162,10 @@ fn an_interrupted_load_is_resumed_on_new_tables() {
 fn equal_servers_are_compared_in_their_loads() {
     for_one_server(|dbms, version| {
         let bench = Bench::new();
-        bench.write("plan.toml", &plan((dbms, version), "interleaved", 100_000, 2));
+        bench.write(
+            "plan.toml",
+            &plan(&Wanted { dbms, version, mode: "interleaved", rows: 100_000, clients: 2 }),
+        );
         let said = bench.run(&["run", "plan.toml", "--no-html"]);
         assert_eq!(said.code(), 0, "{}", said.stderr);
         let load = compared(&bench, "load");

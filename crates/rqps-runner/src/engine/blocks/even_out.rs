@@ -3,6 +3,7 @@
 //! The clients of a step that writes draw from one stream each, so that client i has the same events on every
 //! system. After the warm-up and after each block, those with fewer events do the rest, which is not counted.
 
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use rqps_load::Control;
@@ -64,8 +65,9 @@ impl Blocks<'_, '_> {
             if begun.elapsed() >= limit {
                 let missing = 1.0 - done as f64 / target as f64;
                 let (step, missing) = (&self.planned.info.name, missing * 100.0);
+                let label = self.lanes[at].bench.label;
                 let told = format!(
-                    "{step}: a system is {missing:.0}% of the writes behind and is not waited for"
+                    "{label}: {missing:.0}% of the writes of {step} are missing; the others do not wait any longer"
                 );
                 observer.tell(Event::Note(&told));
                 break;
@@ -77,11 +79,7 @@ impl Blocks<'_, '_> {
             let part_begun = Instant::now();
             let ran = lane.clients.pool.run_up_to(target.min(done + part), seed, &mut |_| {
                 waiting.look_at_the_clock();
-                if interrupt.load(std::sync::atomic::Ordering::Relaxed) {
-                    Control::Stop
-                } else {
-                    Control::Go
-                }
+                if interrupt.load(Ordering::Relaxed) { Control::Stop } else { Control::Go }
             });
             ran.map_err(|error| Broken::of_clients(lane.system, error))?;
             done = lane.least_events();

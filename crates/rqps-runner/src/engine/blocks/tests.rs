@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use rqps_client::{Connect as _, NullConnection, Outcome};
 use rqps_load::{ClientPool, Member};
-use rqps_model::{Dbms, SystemIdx};
+use rqps_model::{Dbms, Label, SystemIdx};
 use rqps_sample::{Background, Sampler, Target};
 use rqps_server::Patience;
 use rqps_workload::{EventError, Worker};
@@ -157,8 +157,10 @@ impl Bench {
         let environment = Environment::of_test(&[]);
         let interrupt = &environment.interrupt;
         let Self { ref planned, cut, seed, .. } = *self;
+        let label = Label("a".to_owned());
         let lane = |idx: usize| {
             let bench = bench::Bench {
+                label: &label,
                 dbms: Dbms::Null,
                 endpoint: &endpoint,
                 server_pid: None,
@@ -282,6 +284,17 @@ fn systems_are_even_after_one_has_failed() {
     let (_, _, result) = bench.run([&slow, &fast, &failing]);
     assert!(matches!(result, Err(Broken::System(SystemIdx(2), _))), "{result:?}");
     assert_eq!(slow.n_events(), fast.n_events());
+}
+
+#[test]
+fn a_block_is_kept_where_a_system_fails_in_what_it_was_behind() {
+    let (mut slow, fast) = (Slow::of(20), Slow::of(1));
+    slow.fails_at = 40;
+    // One block of 200 ms, in which the slow one does some twenty events, and the fast one far more than forty.
+    let cut = timed(ms(200), ms(200), false);
+    let (blocks, _, result) = Bench::of(planned_writes(0.0), cut).run([&slow, &fast]);
+    assert!(matches!(result, Err(Broken::System(SystemIdx(0), _))), "{result:?}");
+    assert_eq!(blocks.len(), 1, "what was measured is lost");
 }
 
 #[test]

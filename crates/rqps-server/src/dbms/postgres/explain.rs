@@ -13,8 +13,8 @@ use crate::explain::{
 
 const HEAD: &str = "EXPLAIN (COSTS OFF, FORMAT JSON)";
 
-/// Asks for the plan of a statement: by its name in a session that has executed it, else prepared and asked as often as
-/// it takes until the server has decided whether one plan does for all values.
+/// Asks for the plan of a statement, by its name in a session that has executed it. Elsewhere it is prepared, and asked
+/// for until the server has decided whether one plan does for all values.
 pub(super) fn ask(
     _: Option<&Version>,
     connection: &mut dyn Connection,

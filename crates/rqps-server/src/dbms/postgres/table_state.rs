@@ -42,8 +42,10 @@ pub(super) fn table_state(
     );
     let answer = ask(connection, "ask for the state of the tables", &sql)?;
     let values = answer.and_then(|answer| answer.rows.into_iter().next()).unwrap_or_default();
-    let known = |(fact, value): (TableFact, Option<String>)| Some((fact, value?.parse().ok()?));
-    let mut state: TableState = facts.into_iter().zip(values).filter_map(known).collect();
+    let mut state = TableState::new();
+    for (fact, value) in facts.into_iter().zip(values) {
+        state.extend(value.and_then(|value| value.parse().ok()).map(|value| (fact, value)));
+    }
     if let Some(data_dir) = data_dir {
         let levels = index_levels(data_dir, connection);
         state.extend(levels.map(|levels| (TableFact::IndexLevels, levels)));
