@@ -238,7 +238,7 @@ pub(super) struct ResultJson<'a> {
     /// Only of systems whose starts ran different plans.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) plan_variations: Vec<PlanVariationJson<'a>>,
-    /// Only of candidates of which a start, or one of the base's, ran another plan.
+    /// Only of candidates where a start of either side ran another plan.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) plan_ratios: Vec<PlanRatioJson<'a>>,
     pub(super) slices: Vec<SliceJson<'a>>,

@@ -74,7 +74,7 @@ pub(crate) struct Figures {
     base: usize,
     /// Per system of the step, its place in the run and its rates.
     systems: Vec<(usize, Vec<f64>)>,
-    /// Starts of the servers that the step is measured on, of which this is one.
+    /// Starts of the servers that the step is measured on; the rates are of one.
     n_starts: u32,
 }
 
@@ -101,7 +101,7 @@ impl Figures {
         Self { base, systems, n_starts: 1 }
     }
 
-    /// The same of a step that is measured on so many starts of the servers, of which this is one.
+    /// The same of one of so many starts of the servers that the step is measured on.
     pub(crate) fn of_one_of(self, n_starts: u32) -> Self {
         Self { n_starts, ..self }
     }

@@ -79,7 +79,7 @@ fn start_all<'s>(
     started
 }
 
-/// Starts them one after the other, but for those that were begun.
+/// Starts them one after the other, except those that were begun.
 fn start_each<'s>(
     run: &RunContext<'_>,
     journal: &mut Journal<'_>,

@@ -214,7 +214,7 @@ pub(crate) fn keep(run: &RunContext<'_>, journal: &mut Journal<'_>, ready: &[Rea
     Ok(())
 }
 
-/// Has a system fill its tables in place of the copy that turned out to be of no use. Others on copies get these anew, as
+/// Has a system fill its tables in place of the copy that turned out to be of no use. Others on copies get new ones, as
 /// their servers may not have stopped by themselves.
 pub(crate) fn fill_instead(
     run: &RunContext<'_>,
