@@ -18,11 +18,12 @@ use client::{Answer, Prepare, Question, Said, Shared, Task, place_self, serve};
 use crate::event_loop::{Published, Share};
 use crate::{Order, Pace, Stop, Tally};
 
-/// Time between the word to go and the common start: enough for every thread, which is ready by
+/// Time between the word to go and the common start at a set rate: enough for every thread, which is ready by
 /// then, to wake. What the host does in it counts as the slice's usage, so it is short.
-const LEAD: Duration = Duration::from_millis(1);
+const LEAD_AT_RATE: Duration = Duration::from_millis(1);
 
-/// The same for each client, as threads are woken one after the other: some microseconds each.
+/// The same for each client, as threads are woken one after the other: some microseconds each. A closed
+/// loop has no other lead: each client's time begins when its thread runs.
 const LEAD_PER_CLIENT: Duration = Duration::from_micros(20);
 
 /// How long threads may take to notice a stop before their connections are broken off.
@@ -52,7 +53,7 @@ pub enum Control {
 /// The ends of what a slice counts, told as they are reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edge {
-    /// Every client is ready and waits; the common start follows by a millisecond.
+    /// Every client is ready and waits; the common start follows within a millisecond or two.
     Start,
     /// The last client's last answer is there, and nothing has been added up yet.
     End,
@@ -292,8 +293,7 @@ impl ClientPool {
         }
         self.make_ready(orders, up_to)?;
         edge(Edge::Start);
-        let n_clients = u32::try_from(self.tasks.len()).unwrap_or(u32::MAX);
-        let start = Instant::now() + LEAD + LEAD_PER_CLIENT * n_clients;
+        let start = Instant::now() + self.lead(orders);
         self.tell_all(|_| Task::Go(start))?;
         let mut tallies: Vec<Option<Tally>> = self.tasks.iter().map(|_| None).collect();
         let mut is_awaited = vec![true; self.tasks.len()];
@@ -355,6 +355,14 @@ impl ClientPool {
             .enumerate()
             .map(|(role, order)| merged(of_role(role), order, passed))
             .collect())
+    }
+
+    /// Time between the word to go and the common start.
+    fn lead(&self, orders: &[Order]) -> Duration {
+        let is_closed = orders.iter().all(|order| order.pace == Pace::Closed);
+        let n_others = u32::try_from(self.tasks.len().saturating_sub(1)).unwrap_or(u32::MAX);
+        let least = if is_closed { Duration::ZERO } else { LEAD_AT_RATE };
+        least + LEAD_PER_CLIENT * n_others
     }
 
     /// Lets every thread make room for what it will count, and waits until all have.

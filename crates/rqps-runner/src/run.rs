@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
-use rqps_model::{Label, Run, RunStatus, RunStep, StepOutcome, SystemSource};
+use rqps_model::{Label, Run, RunStatus, RunStep, StepKind, StepOutcome, SystemSource};
 use rqps_store::{RunRef, Store};
 
 use crate::Plan;
@@ -115,9 +115,11 @@ pub fn run<'a>(
     Ok(Carried { id, missing, measured_share })
 }
 
-/// What was measured on all systems together, of which one is measured at a time.
+/// What was measured on all systems together, of which one is measured at a time. Steps that only warm caches are
+/// not measured.
 fn measured(run: &Run) -> Duration {
-    let systems = run.steps.iter().flat_map(|step| &step.systems);
+    let steps = run.steps.iter().filter(|step| step.info.kind != StepKind::WarmUp);
+    let systems = steps.flat_map(|step| &step.systems);
     let slices = systems.flat_map(|system| &system.slices);
     Duration::from_nanos(slices.map(|slice| slice.duration_ns).fold(0, u64::saturating_add))
 }

@@ -4,7 +4,6 @@
 //! Who stops servers also runs a [`crate::Watchdog`]: when rqps itself is killed, nobody else would
 //! let them go on, and a process that is stopped acts on no signal but SIGKILL and SIGCONT.
 
-use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -13,7 +12,7 @@ use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::process::{StartedProcess, descendants, stat};
+use crate::process::{StartedProcess, descendants, read_proc, stat};
 use crate::watch::pause;
 
 /// How long a freeze waits until processes stand still. One that waits for storage takes longer: the
@@ -203,7 +202,7 @@ fn stands_still(pid: i32, until: Instant) -> bool {
 /// The children of a process's first thread; `None` where the kernel does not list them
 /// (`proc_tid_children(5)`) or the process is gone.
 fn children(pid: i32) -> Option<Vec<i32>> {
-    let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
+    let text = read_proc(&format!("/proc/{pid}/task/{pid}/children"))?;
     Some(text.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect())
 }
 

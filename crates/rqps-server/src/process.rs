@@ -26,7 +26,7 @@ use crate::wall::Door;
 use crate::watch::pause;
 use crate::{open_files, pidfd, secrets};
 pub use stat::{StartedProcess, tree};
-pub(crate) use stat::{Stat, descendants, started, stat};
+pub(crate) use stat::{Stat, descendants, read_proc, started, stat};
 
 /// A child process of rqps; killed with all its descendants when dropped.
 #[derive(Debug)]

@@ -121,7 +121,7 @@ impl Size {
     #[must_use]
     pub fn args(self) -> SuiteArgs {
         let (tables, rows, slice_s, warm_up_s, fixed_s) = match self {
-            Self::Tiny => (1, 100_000, 1, 1, 3),
+            Self::Tiny => (1, 100_000, 1, 1, 1),
             Self::Small => (1, 1_000_000, 10, 5, 20),
             Self::Medium => (4, 5_000_000, 10, 5, 60),
         };

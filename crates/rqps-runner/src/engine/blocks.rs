@@ -37,7 +37,7 @@ use lane::{BlockId, LaneBlock};
 /// CPU caches are filled with what the server before has driven out of them. At least one event, except on
 /// systems where one takes longer than a slice: there is nothing to wake up from. At a set rate none, as
 /// that would be more than the rate: the time alone.
-const RUN_IN: Duration = Duration::from_millis(5);
+const RUN_IN: Duration = Duration::from_millis(2);
 
 /// A step under way.
 pub(crate) struct Blocks<'a, 'b> {

@@ -17,7 +17,7 @@ use crate::plan::{limits, placement};
 const MOST_OF_SUITE: u64 = 4 << 20;
 
 /// The shortest warm-up of a step that has one: the plans and caches of new sessions.
-const LEAST_WARM_UP: Duration = Duration::from_millis(200);
+const LEAST_WARM_UP: Duration = Duration::from_millis(100);
 
 /// What a step does, with its arguments.
 #[derive(Debug, Clone)]

@@ -1,7 +1,8 @@
 //! What the kernel tells of processes: their state, start and CPU time, and who descends from whom.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read as _;
 
 /// What `/proc/PID/stat` tells of a process that is needed here.
 pub(crate) struct Stat {
@@ -29,7 +30,21 @@ pub(crate) fn started(pid: i32) -> Option<u64> {
 }
 
 pub(crate) fn stat(pid: i32) -> Option<Stat> {
-    parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    parse_stat(&read_proc(&format!("/proc/{pid}/stat"))?)
+}
+
+/// The text of a small file of /proc; `None` when it is gone. Such a file tells no size, so that
+/// `fs::read_to_string` asks for 32 bytes first, and for a few more each time.
+pub(crate) fn read_proc(path: &str) -> Option<String> {
+    let mut file = File::open(path).ok()?;
+    let mut text = String::new();
+    let mut buffer = [0; 4096];
+    loop {
+        match file.read(&mut buffer).ok()? {
+            0 => return Some(text),
+            n => text.push_str(&String::from_utf8_lossy(&buffer[..n])),
+        }
+    }
 }
 
 /// Fields 3 (state), 4 (ppid), 14 and 15 (utime, stime), 20 (num_threads) and 22 (starttime) of
