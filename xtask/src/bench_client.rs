@@ -172,6 +172,7 @@ pub(crate) fn environment(root: &Path, task: &str) -> Result<rqps_runner::Enviro
         trial: rqps_server::Trial::default(),
         templates: None,
         patience: rqps_server::Patience::default(),
+        wait_for_quiet: None,
         suspension: rqps_runner::Suspension::default(),
         drawn_seed: 1,
         watchdog: Vec::new(),

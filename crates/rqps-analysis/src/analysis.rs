@@ -23,6 +23,7 @@ pub mod footnote;
 pub mod group;
 mod guard;
 pub mod headline;
+mod host_busy;
 mod imported;
 pub mod insert;
 mod judge;
@@ -104,6 +105,8 @@ pub struct Analysis<'a> {
     pub n_starts: u32,
     /// The practical bound d of the verdicts, as a share: 0.05 for 5%.
     pub bound: f64,
+    /// How verdicts are reached.
+    judging: Judging,
     /// Index of the base among the systems.
     pub base: usize,
     /// A name for people per system: `MySQL 8.0.33` where that is unique in the run, else the label.
@@ -177,6 +180,22 @@ impl StepAnalysis<'_> {
     }
 }
 
+/// How verdicts are reached.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Judging {
+    /// The practical bound, as a share: 0.05 for 5%.
+    pub bound: f64,
+    /// Whether a step has a verdict although the host was busy with something else.
+    pub allow_busy_host: bool,
+}
+
+impl From<f64> for Judging {
+    /// By a practical bound, on a host that was not busy.
+    fn from(bound: f64) -> Self {
+        Self { bound, allow_busy_host: false }
+    }
+}
+
 /// What another analysis of the same run has found whatever its base; empty for the first one.
 #[derive(Default)]
 struct SharedFacts {
@@ -187,23 +206,24 @@ struct SharedFacts {
 }
 
 impl<'a> Analysis<'a> {
-    /// Analyses `run` with the practical bound `bound` (0.05 for 5%). Steps that were measured on
-    /// several starts of the servers are joined.
+    /// Analyses `run` with a practical bound (0.05 for 5%). Steps that were measured on several starts of the
+    /// servers are joined.
     #[must_use]
-    pub fn of(run: &'a Run, bound: f64) -> Self {
-        Self::made(run, None, run.base, bound, SharedFacts::default())
+    pub fn of(run: &'a Run, judging: impl Into<Judging>) -> Self {
+        Self::made(run, None, run.base, judging.into(), SharedFacts::default())
     }
 
     /// The same relative to another of its systems, by index.
     #[must_use]
-    pub fn of_base(run: &'a Run, base: usize, bound: f64) -> Self {
-        Self::made(run, None, base, bound, SharedFacts::default())
+    pub fn of_base(run: &'a Run, base: usize, judging: impl Into<Judging>) -> Self {
+        Self::made(run, None, base, judging.into(), SharedFacts::default())
     }
 
     /// Analyses several runs that were made into one.
     #[must_use]
-    pub fn of_joined(joined: &'a Joined, bound: f64) -> Self {
-        Self::made(&joined.run, Some(joined), joined.run.base, bound, SharedFacts::default())
+    pub fn of_joined(joined: &'a Joined, judging: impl Into<Judging>) -> Self {
+        let run = &joined.run;
+        Self::made(run, Some(joined), run.base, judging.into(), SharedFacts::default())
     }
 
     /// This analysis with another of its systems as the base.
@@ -213,7 +233,7 @@ impl<'a> Analysis<'a> {
             steps: self.steps.iter().map(|step| Arc::clone(&step.observed)).collect(),
             differences: Some(self.differences.clone()),
         };
-        Self::made(self.run, self.joined, base, self.bound, known).with_profiles(self.profiles)
+        Self::made(self.run, self.joined, base, self.judging, known).with_profiles(self.profiles)
     }
 
     /// The systems that can be the base in place of this one, by index: those with a figure, of whichever run.
@@ -229,7 +249,7 @@ impl<'a> Analysis<'a> {
         run: &'a Run,
         joined: Option<&'a Joined>,
         base: usize,
-        bound: f64,
+        judging: Judging,
         known: SharedFacts,
     ) -> Self {
         let base = base.min(run.systems.len().saturating_sub(1));
@@ -249,7 +269,7 @@ impl<'a> Analysis<'a> {
         let of_steps: Vec<ObservedStep<'_>> = of_steps
             .map(|((step, observed), plans)| ObservedStep { step, observed, plans })
             .collect();
-        let cells = cells::cells(&around, &of_steps, bound, &mut book);
+        let cells = cells::cells(&around, &of_steps, judging, &mut book);
         let differences = known.differences.unwrap_or_else(|| Differences::between(&run.systems));
         let parts = reported.into_iter().zip(observed).zip(plans).zip(cells);
         let steps: Vec<StepAnalysis<'a>> = parts
@@ -269,7 +289,8 @@ impl<'a> Analysis<'a> {
             run,
             joined,
             n_starts: run.n_starts(),
-            bound,
+            bound: judging.bound,
+            judging,
             base,
             names: names(run),
             short_labels: short_labels(run),

@@ -14,10 +14,11 @@ mod lines;
 mod member;
 mod method;
 mod point_warning;
+mod reported;
 mod step_key;
 mod surroundings;
 
-use rqps_model::{Estimate, Run, RunSystem, StepInfo, Version};
+use rqps_model::{Estimate, Run, RunSystem, StepInfo, Verdict, Version};
 use rqps_stats::change_point::Uncertainty;
 
 pub use change::levels;
@@ -26,6 +27,7 @@ pub use left_out::{Because, LeftOut, OtherCondition};
 pub use line_name::{BaseName, LineName, SystemKind};
 pub use method::Method;
 pub use point_warning::PointWarning;
+pub use reported::{Reported, reported};
 pub use surroundings::{SliceOrder, Surrounding, Surroundings};
 
 use extract::Extracts;
@@ -87,6 +89,8 @@ pub struct Point {
     pub value: Estimate,
     /// How far it may be off, where that is known; absent for the base.
     pub uncertainty: Option<Uncertainty>,
+    /// What the report of its run says of it against the series' base; absent for figures and for the base.
+    pub verdict: Option<Verdict>,
     /// Starts of the servers that it rests on.
     pub starts: u32,
     /// What it was measured under.

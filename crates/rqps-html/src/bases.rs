@@ -172,8 +172,9 @@ fn parts(analysis: &Analysis<'_>, depth: Depth) -> Vec<BasePart> {
     let mut parts = vec![
         verdict::warned(analysis),
         verdict::part(analysis),
-        super::systems_part(analysis),
         summary::part(analysis),
+        super::causes_part(analysis),
+        super::systems_part(analysis),
         super::sizes_part(analysis),
     ];
     if depth != Depth::Tables {

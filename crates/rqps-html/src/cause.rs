@@ -7,6 +7,7 @@ use super::ratios::table;
 use super::table::framed;
 use rqps_analysis::{Analysis, Cell, StepAnalysis};
 use rqps_report::causes::{self, sentence};
+use rqps_report::headline;
 use rqps_text::words::one_line;
 
 /// The cause in a word or two, with its sentence for who points at it.
@@ -27,6 +28,32 @@ pub(super) fn sentences(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Mar
                 p.why {
                     @if is_several { strong { (outside(analysis.label(idx))) } " " }
                     (outside(&text))
+                }
+            }
+        }
+    }
+}
+
+/// Why candidates are slower or faster, and what is unclear: a list for each of them.
+pub(super) fn of_run(analysis: &Analysis<'_>) -> Markup {
+    let told: Vec<(usize, Vec<String>)> = analysis
+        .headlines
+        .iter()
+        .map(|own| (own.system_idx, headline::remarks(analysis, own)))
+        .filter(|(_, remarks)| !remarks.is_empty())
+        .collect();
+    let is_several = analysis.headlines.len() > 1;
+    html! {
+        @if !told.is_empty() {
+            section #causes aria-labelledby="causes-title" {
+                h2 #causes-title { "Causes" }
+                @for (system_idx, remarks) in &told {
+                    @if is_several { h3 { (outside(analysis.label(*system_idx))) } }
+                    ul.sentences {
+                        @for remark in remarks {
+                            li { (outside(remark.strip_prefix("Cause: ").unwrap_or(remark))) }
+                        }
+                    }
                 }
             }
         }

@@ -8,10 +8,11 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::label::outside;
 use super::{STYLE, policy};
 use rqps_analysis::history::{History, Method, Series};
+use rqps_model::Verdict;
 use rqps_report::conditions::machine;
 use rqps_report::history::names;
 use rqps_report::history::text::{change_at, head, interval, unit, value};
-use rqps_report::history::words::{self, certainty, change_in_short, sentences};
+use rqps_report::history::words::{self, certainty, change_in_short, sentences, verdicts};
 use rqps_text::number::{self, count};
 use rqps_text::words::one_line;
 
@@ -44,7 +45,11 @@ pub fn render(history: &History) -> String {
                 header {
                     h1 { "rqps history by " (history.order.word()) (span(history)) }
                     p.verdict { (head(history)) }
-                    ul.sentences { @for text in sentences(history) { li { (outside(&text)) } } }
+                    ul.sentences {
+                        @for text in verdicts(history).iter().chain(&sentences(history)) {
+                            li { (outside(text)) }
+                        }
+                    }
                 }
                 main {
                     @for (at, series) in history.series.iter().enumerate() {
@@ -109,7 +114,8 @@ fn table(series: &Series) -> Markup {
             table.numbers {
                 thead { tr {
                     th scope="col" { "Server" } th.num scope="col" { (one_line(&unit(series))) }
-                    th scope="col" { "95% interval" } th scope="col" { "Change" }
+                    th scope="col" { "95% interval" } th scope="col" { "Verdict" }
+                    th scope="col" { "Change" }
                     th scope="col" { "System" } th scope="col" { "Started" }
                     th scope="col" { "Run" } th scope="col" { "Warnings" }
                 } }
@@ -119,6 +125,7 @@ fn table(series: &Series) -> Markup {
                             th scope="row" { (outside(&point.server)) }
                             td.num { (value(series, point)) }
                             td.range { (interval(series, point)) }
+                            td { (point.verdict.map_or("", Verdict::word)) }
                             td { @if let Some(change) = change_at(series, at) {
                                 (change_in_short(&change.size))
                             } }

@@ -97,10 +97,11 @@ pub fn render(analysis: &Analysis<'_>) -> String {
     let bodies = step::bodies(analysis);
     let is_large = bodies.iter().map(|body| body.0.len()).sum::<usize>() > MOST_DETAILS;
     let main = compact::of_large(html! {
-        (systems_part(analysis).placed())
-        (summary::render(analysis))
-        (sizes_part(analysis).placed())
         (chart::render(analysis))
+        (summary::render(analysis))
+        (causes_part(analysis).placed())
+        (systems_part(analysis).placed())
+        (sizes_part(analysis).placed())
         (step::render_all(analysis, (!is_large).then_some(&bodies)))
         (method_part(analysis).placed())
     });
@@ -199,11 +200,11 @@ fn header(analysis: &Analysis<'_>, choice: &Markup) -> Markup {
             (choice)
             (verdict::part(analysis).placed())
             nav aria-label="Sections" {
+                a href="#charts" { "Charts" }
+                a href="#rqps" { "Relative QPS" }
                 @if analysis.joined.is_some() { a href="#runs" { "Runs" } }
                 a href="#systems" { "Systems" }
                 @if analysis.insert.is_some() { a href="#insert" { "Insert Benchmark" } }
-                a href="#rqps" { "Relative QPS" }
-                a href="#charts" { "Charts" }
                 a href="#steps" { "Steps" }
                 a href="#reading" { "How to read it" }
                 a href="#method" { "How it was measured" }
@@ -212,6 +213,11 @@ fn header(analysis: &Analysis<'_>, choice: &Markup) -> Markup {
             }
         }
     }
+}
+
+/// Why candidates are slower or faster.
+fn causes_part(analysis: &Analysis<'_>) -> BasePart {
+    BasePart::new("causes", cause::of_run(analysis))
 }
 
 /// What was compared.

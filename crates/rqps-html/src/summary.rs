@@ -87,7 +87,7 @@ fn legend(analysis: &Analysis<'_>) -> Markup {
             li { span.swatch.lower {} "rQPS below 0.95" }
             li { span.swatch.higher {} "above 1.05" }
             li { span.swatch.lower.pale {} span.swatch.higher.pale {} "the same, not confirmed by the interval" }
-            @if has_barred { li { span.swatch.unheld {} "no verdict: the SLA or a check failed, starts ran different plans, or a set rate was held" } }
+            @if has_barred { li { span.swatch.unheld {} "no verdict: the SLA or a check failed, starts ran different plans, a set rate was held, or the host was busy" } }
         }
     }
 }

@@ -5,9 +5,8 @@ use maud::{Markup, html};
 use super::label::outside;
 use super::part::BasePart;
 use rqps_analysis::headline::{Counts, cpu_behind};
-use rqps_analysis::{Analysis, Headline, half_widths};
+use rqps_analysis::{Analysis, Cell, Headline, half_widths};
 use rqps_report::headline;
-use rqps_report::many;
 use rqps_report::warning;
 use rqps_text::number;
 use rqps_text::words::one_line;
@@ -36,10 +35,11 @@ fn severe(analysis: &Analysis<'_>) -> Markup {
 /// One block per candidate.
 fn render(analysis: &Analysis<'_>) -> Markup {
     html! {
-        @if many::is_many(analysis) {
-            p.verdict { (one_line(&many::sentence(analysis))) }
-        } @else {
-            @for headline in &analysis.headlines { (block(analysis, headline)) }
+        @if let [only] = analysis.headlines.as_slice() {
+            (block(analysis, only))
+        } @else if !analysis.headlines.is_empty() {
+            p.verdict { (one_line(&headline::of_several(analysis))) }
+            (candidates(analysis))
         }
         (sure(analysis))
         @let others = warning::sentences(analysis, analysis.warnings_by_weight().1);
@@ -85,9 +85,54 @@ fn block(analysis: &Analysis<'_>, headline: &Headline) -> Markup {
                 (extreme(analysis, headline.worst_idx, idx, "Largest loss"))
                 (extreme(analysis, headline.best_idx, idx, "Largest gain"))
             }
-            @for remark in headline::remarks(analysis, headline) {
-                p.hint { (outside(&remark)) }
+        }
+    }
+}
+
+/// A line for each candidate.
+fn candidates(analysis: &Analysis<'_>) -> Markup {
+    let has_others =
+        analysis.headlines.iter().any(|own| own.counts.total() > own.counts.measured());
+    let number = |n: usize| html! { td.num { @if n > 0 { (n) } @else { span.faint { "0" } } } };
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Verdicts on all candidates" {
+            table.numbers.candidates {
+                thead { tr {
+                    th scope="col" { "Candidate" }
+                    th.num scope="col" { "Median rQPS" } th.num scope="col" { "±" }
+                    th.num scope="col" { "Slower" } th.num scope="col" { "Faster" }
+                    th.num scope="col" { "Same" } th.num scope="col" { "Unclear" }
+                    @if has_others { th.num scope="col" { "No verdict" } }
+                    th scope="col" { "Worst step" } th scope="col" { "Best step" }
+                } }
+                tbody { @for own in &analysis.headlines {
+                    @let counts = own.counts;
+                    tr {
+                        th scope="row" { (outside(analysis.label(own.system_idx))) }
+                        td.num { @if let Some(median) = own.median { (number::plain_ratio(median)) } }
+                        td.num { @if let Some(half) = own.half_width { (number::small_percent(half)) } }
+                        (number(counts.slower)) (number(counts.faster))
+                        (number(counts.same)) (number(counts.unclear))
+                        @if has_others { (number(counts.total() - counts.measured())) }
+                        td { (end(analysis, own.range.map(|range| range.lowest_idx), own.system_idx)) }
+                        td { (end(analysis, own.range.map(|range| range.highest_idx), own.system_idx)) }
+                    }
+                } }
             }
+        }
+        p.hint { "±: median half-width of the 95% intervals. A link leads to the step." }
+    }
+}
+
+/// The step at one end of a candidate's ratios.
+fn end(analysis: &Analysis<'_>, step_idx: Option<usize>, system_idx: usize) -> Markup {
+    let found = step_idx.and_then(|at| Some((at, analysis.steps.get(at)?)));
+    html! {
+        @if let Some((at, step)) = found {
+            @if let Some(ratio) = step.cells.get(system_idx).and_then(Cell::rqps) {
+                (number::ratio(&ratio)) " "
+            }
+            a href={ "#step-" (at) } { (outside(&step.title)) }
         }
     }
 }
@@ -137,6 +182,7 @@ fn bar(counts: Counts) -> Markup {
         (counts.check_failed, "check failed", "–"),
         (counts.plans_vary, "plans vary", "–"),
         (counts.rate_held, "rate held", "–"),
+        (counts.host_busy, "host busy", "–"),
         (counts.imported, "imported", "–"),
         (counts.failed, "failed", "✕"),
         (counts.missing, "not measured", "–"),

@@ -28,6 +28,7 @@ pub fn bar(bar: Bar) -> &'static str {
         Bar::Check => "check failed",
         Bar::Plans => "plans vary",
         Bar::Rate => "rate held",
+        Bar::HostBusy => "host busy",
     }
 }
 

@@ -11,6 +11,22 @@ use crate::settle;
 /// Stands beside every verdict on a candidate that was measured in another run than the base.
 const OVER_RUNS: &str = "Over runs: what the host did between them is in these ratios.";
 
+/// Candidates that a heading names.
+const MOST_NAMED: usize = 3;
+
+/// What stands above a table of several candidates: `MySQL 8.0.33 and MySQL 9.7.4 against MySQL 5.6.14, 12 steps`.
+#[must_use]
+pub fn of_several(analysis: &Analysis<'_>) -> String {
+    let names: Vec<String> =
+        analysis.headlines.iter().map(|own| analysis.names[own.system_idx].clone()).collect();
+    let who = match names.len() {
+        0..=MOST_NAMED => list(&names),
+        n => count(n, "candidate"),
+    };
+    let n_steps = analysis.steps.iter().filter(|step| step.is_compared()).count();
+    format!("{who} against {}, {}", analysis.names[analysis.base], count(n_steps, "step"))
+}
+
 /// The verdict in one sentence.
 #[must_use]
 pub fn sentence(analysis: &Analysis<'_>, headline: &Headline) -> String {
@@ -25,6 +41,9 @@ pub fn sentence(analysis: &Analysis<'_>, headline: &Headline) -> String {
         (0, ..) if counts.plans_vary > 0 => format!(
             "{name} against {base}: no verdict, as starts of a server ran different query plans."
         ),
+        (0, ..) if counts.host_busy > 0 => {
+            format!("{name} against {base}: no verdict, as the host was busy with something else.")
+        }
         (0, ..) if counts.imported > 0 => {
             format!("{name} against {base}: imported figures, without a verdict.")
         }
@@ -107,7 +126,7 @@ fn causes(analysis: &Analysis<'_>, headline: &Headline) -> impl Iterator<Item = 
 }
 
 /// How many steps came out in other ways than slower or faster.
-fn others(counts: Counts) -> Option<String> {
+pub(crate) fn others(counts: Counts) -> Option<String> {
     let others: Vec<String> = [
         (counts.same, "the same"),
         (counts.unclear, "unclear"),
@@ -115,6 +134,7 @@ fn others(counts: Counts) -> Option<String> {
         (counts.check_failed, "without a verdict as a check failed"),
         (counts.plans_vary, "without a verdict as starts ran different plans"),
         (counts.rate_held, "without a verdict as the rate was set and held"),
+        (counts.host_busy, "without a verdict as the host was busy"),
         (counts.imported, "imported"),
         (counts.failed, "failed"),
         (counts.missing, "not measured"),

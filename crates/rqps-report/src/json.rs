@@ -86,6 +86,7 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
                 n_check_failed: h.counts.check_failed,
                 n_rate_held: h.counts.rate_held,
                 n_plans_vary: h.counts.plans_vary,
+                n_host_busy: h.counts.host_busy,
                 n_imported: h.counts.imported,
                 n_failed: h.counts.failed,
                 n_not_measured: h.counts.missing,

@@ -24,6 +24,7 @@ pub mod post;
 pub mod repeat;
 pub mod response;
 pub mod rule;
+pub mod screen;
 pub mod settle;
 pub mod stacks;
 pub mod text;

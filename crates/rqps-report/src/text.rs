@@ -15,6 +15,7 @@ use crate::layout::{self, MetricColumns, SizeColumns};
 use crate::many;
 use crate::repeat::{self, Repeat};
 use crate::rule::verdict_rule;
+use crate::screen;
 use crate::tone::Tone;
 use crate::warning::InWords;
 use crate::{places, warning};
@@ -48,6 +49,8 @@ const SIGNS_OF_NOTHING: &str = "(imported: n=1, no verdicts)";
 /// How much of a run a text report shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
+    /// What fits a screen: verdicts, worst and best steps, what to know before they are believed.
+    Screen,
     /// Verdict, systems, summary, footnotes.
     Summary,
     /// All that, and every step with its metrics.
@@ -70,6 +73,9 @@ pub struct TextOptions {
 #[must_use]
 pub fn render(analysis: &Analysis<'_>, options: TextOptions) -> String {
     let TextOptions { colour, width, .. } = options;
+    if options.detail == Detail::Screen {
+        return screen::render(analysis, colour, width);
+    }
     let mut page = Page { out: String::new(), colour, width };
     head(&mut page, analysis);
     systems(&mut page, analysis, options.detail);

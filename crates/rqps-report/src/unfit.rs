@@ -10,12 +10,17 @@ pub(crate) const SET_RATE: &str = "a rate was set, and QPS are that rate; compar
 /// What plans that differ from start to start leave of a figure.
 pub(crate) const PLANS_VARY: &str = "starts of a server ran different query plans, and the figure is of a mixture; the report has the ratio per plan";
 
+/// What a busy host leaves of a figure.
+pub(crate) const HOST_BUSY: &str =
+    "other programs or the hypervisor had the host's CPUs; repeat when the host is quiet";
+
 /// Why a figure cannot be compared, whatever it would be compared with.
 pub(crate) fn words(unfit: &Unfit) -> String {
     match unfit {
         Unfit::Checks(checks) => checks_failed(checks),
         Unfit::SetRate => SET_RATE.to_owned(),
         Unfit::PlansVary => PLANS_VARY.to_owned(),
+        Unfit::HostBusy => HOST_BUSY.to_owned(),
     }
 }
 

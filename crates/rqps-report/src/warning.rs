@@ -215,6 +215,7 @@ pub fn meaning(kind: &WarningKind) -> String {
         | WarningKind::NotImported { .. }
         | WarningKind::SingleSlices { .. }
         | WarningKind::NoOperations { .. }
+        | WarningKind::HostBusy { .. }
         | WarningKind::WarmUpFailed { .. }
         | WarningKind::WarmUps { .. } => String::new(),
     }

@@ -47,6 +47,8 @@ pub struct Environment {
     pub templates: Option<PathBuf>,
     /// How long servers are waited for.
     pub patience: rqps_server::Patience,
+    /// How long a run waits for a quiet host before it measures; absent for not at all.
+    pub wait_for_quiet: Option<std::time::Duration>,
 }
 
 #[cfg(test)]
@@ -71,6 +73,7 @@ impl Environment {
             trial: rqps_server::Trial::default(),
             templates: None,
             patience: rqps_server::Patience::default(),
+            wait_for_quiet: None,
         }
     }
 }

@@ -6,6 +6,17 @@ use rqps_model::{Label, WarningKind};
 
 use crate::changes::ChangesLeft;
 
+/// How many steps a run measures, on how many systems and starts of the servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunShape {
+    /// Steps with each number of clients, load and warm-ups among them.
+    pub n_steps: usize,
+    /// Systems.
+    pub n_systems: usize,
+    /// Starts of the servers.
+    pub n_starts: u32,
+}
+
 /// Something that happened, or how far something has come.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event<'a> {
@@ -13,7 +24,9 @@ pub enum Event<'a> {
     RunStarted {
         /// Its id.
         run: &'a str,
-        /// Steps of all systems together, fetched and measured ones alike.
+        /// What is measured.
+        shape: RunShape,
+        /// Steps of all systems and starts together: what is told one by one.
         n_steps: usize,
         /// Of these, done by an earlier attempt.
         n_done: usize,

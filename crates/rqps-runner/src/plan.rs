@@ -34,7 +34,7 @@ pub use audit_rule::AuditRule;
 pub use file::{OptionValue, PlanFile, ScheduleFile, SecondsFile, SuiteFile, SystemFile};
 pub use profiling::{ChosenFile, Profiling, ProfilingFile};
 use schedule::Times;
-pub use schedule::parse_stop_after;
+pub use schedule::parse_duration;
 
 /// Why a plan is refused.
 #[derive(Debug, thiserror::Error)]
@@ -226,7 +226,9 @@ impl PlanFile {
         for system in &systems {
             if !seen.insert(&system.label) {
                 let what = format!("two systems have the label {:?}", system.label.as_str());
-                return Err(refuse(what, "give each a `label` of its own"));
+                let remedy = "give each a `label` of its own (--base NAME=SYSTEM); to measure the \
+                              base against itself, `null = true` or --null";
+                return Err(refuse(what, remedy));
             }
         }
         let base = match &self.base {

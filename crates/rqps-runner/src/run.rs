@@ -10,7 +10,7 @@ use crate::Plan;
 use crate::audit::Audit;
 use crate::engine::precision;
 use crate::environment::Environment;
-use crate::event::{Event, Listener};
+use crate::event::{Event, Listener, RunShape};
 use crate::failure::{Broken, BrokenTables, is_disk_full};
 use crate::journal::Journal;
 use crate::journal::begin::{self, Begun, OnHost};
@@ -18,6 +18,7 @@ use crate::plan::launches;
 use crate::plan::seed::{self, SeedDomain, shuffled};
 use crate::plan::steps::PlannedStep;
 use crate::plan::{limits, placement};
+use crate::quiet;
 use crate::recovery::reuse;
 use crate::recovery::{clear_done, measure_alone, measure_interleaved};
 use crate::run_context::RunContext;
@@ -66,6 +67,11 @@ pub fn run<'a>(
     let id = run.id.clone();
     let expected = still_expected(plan, &steps, &run);
     let n_steps = steps.len() * plan.systems.len();
+    let shape = RunShape {
+        n_steps: steps.iter().filter(|step| step.start == 0).count(),
+        n_systems: plan.systems.len(),
+        n_starts: plan.starts,
+    };
     let mut context = RunContext {
         plan,
         steps,
@@ -78,11 +84,11 @@ pub fn run<'a>(
     };
     let mut journal = Journal::new(store, run, listen);
     let n_done = journal.n_done();
-    journal.tell(Event::RunStarted { run: &id, n_steps, n_done, expected });
+    journal.tell(Event::RunStarted { run: &id, shape, n_steps, n_done, expected });
     leftover::sweep(store, environment, journal.listener())?;
     let measured_before = measured(journal.run());
     let mut fetched = None;
-    let result = carry_out(&mut context, &mut journal, &mut fetched);
+    let result = carry_out(&mut context, &mut journal, expected, &mut fetched);
     let since = fetched.map_or(Duration::ZERO, |at: Instant| at.elapsed());
     let measured = measured(journal.run()).saturating_sub(measured_before);
     let status = match &result {
@@ -143,12 +149,14 @@ fn is_nothing_known(run: &Run) -> bool {
 fn carry_out(
     run: &mut RunContext<'_>,
     journal: &mut Journal<'_>,
+    expected: Duration,
     fetched: &mut Option<Instant>,
 ) -> Result<()> {
     let mut profiler = Profiler::begin(run, journal)?;
     let mut audit = Audit::default();
     clear_done(run, journal)?;
     let mut ready = fetch_all(run, journal)?;
+    quiet::look(run, journal, expected)?;
     *fetched = Some(Instant::now());
     let mut states: Vec<SystemState> = run.systems().map(SystemState::new).collect();
     if !run.plan.schedule.is_interleaved() {

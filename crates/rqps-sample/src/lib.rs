@@ -7,6 +7,7 @@
 //! [`given_file`] reads what no kernel wrote: files that a user names, for the crates above.
 
 pub mod background;
+pub mod busy;
 pub mod cgroup_text;
 pub mod clock;
 pub mod condition;
@@ -40,6 +41,7 @@ mod tree;
 mod watched;
 
 pub use background::Background;
+pub use busy::{Busy, busy};
 pub use condition::{Condition, condition};
 pub use error::{Error, Missing, TextError};
 pub use host_info::host_info;

@@ -6,7 +6,8 @@ mod over_runs;
 mod profile;
 mod serve;
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -102,7 +103,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "SYSTEM", conflicts_with = "plan")]
     pub(crate) base: Option<String>,
 
-    /// A system to compare with the base; may be given more than once
+    /// A system to compare with the base, such as patched=pg@/build/pg, with its label before it; may be given
+    /// more than once
     #[arg(long = "vs", value_name = "SYSTEM", conflicts_with = "plan")]
     pub(crate) candidates: Vec<String>,
 
@@ -183,9 +185,24 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) no_html: bool,
 
-    /// Difference that matters in the report at the end, such as 5%
+    /// Wait this long, such as 10m, for other programs to leave the CPUs; end with an error if they do not
+    #[arg(long, value_name = "TIME")]
+    pub(crate) wait_for_quiet: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) judging: JudgingArgs,
+}
+
+/// How a report reaches its verdicts.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct JudgingArgs {
+    /// Difference that matters, such as 5%
     #[arg(long, value_name = "PERCENT", default_value = "5%")]
     pub(crate) bound: String,
+
+    /// Give verdicts on steps during which other programs had the CPUs, too
+    #[arg(long)]
+    pub(crate) allow_busy_host: bool,
 }
 
 /// Formats of a report.
@@ -205,6 +222,21 @@ pub(crate) enum Format {
     Html,
 }
 
+impl Format {
+    /// What was typed, else what a file of this name holds, else the terminal's.
+    pub(crate) fn of(typed: Option<Self>, output: Option<&Path>) -> Self {
+        let extension = output.and_then(Path::extension).and_then(OsStr::to_str);
+        let by_name = match extension.map(str::to_ascii_lowercase).as_deref() {
+            Some("html" | "htm") => Some(Self::Html),
+            Some("md") => Some(Self::Markdown),
+            Some("csv") => Some(Self::Csv),
+            Some("json") => Some(Self::Json),
+            _ => None,
+        };
+        typed.or(by_name).unwrap_or(Self::Terminal)
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
     /// Run: its id, the start of its id, its name, or `latest`; or the file that `rqps runs export` wrote
@@ -215,26 +247,29 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "LABEL")]
     pub(crate) base: Option<String>,
 
-    /// Format
-    #[arg(long, value_enum, default_value = "terminal")]
-    pub(crate) format: Format,
+    /// Format [default: by the name of the output file, else terminal]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
 
-    /// Only the verdict, the systems and the summary table
-    #[arg(long, conflicts_with = "format")]
+    /// All steps in tables, and what differs between the systems
+    #[arg(long, conflicts_with_all = ["format", "full"])]
     pub(crate) summary: bool,
+
+    /// Everything: each step with its metrics, causes and warnings
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) full: bool,
 
     /// Write charts of relative QPS into this directory, an SVG and a PNG file per group of steps, in place of the
     /// report
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["summary", "format", "output"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["summary", "full", "format", "output"])]
     pub(crate) charts: Option<PathBuf>,
 
     /// File to write; standard output when absent
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Difference that matters, such as 5%
-    #[arg(long, value_name = "PERCENT", default_value = "5%")]
-    pub(crate) bound: String,
+    #[command(flatten)]
+    pub(crate) judging: JudgingArgs,
 }
 
 #[derive(Debug, Args)]
@@ -437,4 +472,22 @@ pub(crate) enum SuitesCommand {
         #[arg(long)]
         steps: bool,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_file_decides_the_format_where_none_is_typed() {
+        let of = |typed, name: &str| Format::of(typed, Some(Path::new(name)));
+        assert_eq!(of(None, "a/report.html"), Format::Html);
+        assert_eq!(of(None, "R.CSV"), Format::Csv);
+        assert_eq!(of(None, "comment.md"), Format::Markdown);
+        assert_eq!(of(None, "all.json"), Format::Json);
+        assert_eq!(of(None, "report.txt"), Format::Terminal);
+        assert_eq!(of(None, ".html"), Format::Terminal);
+        assert_eq!(of(Some(Format::Json), "report.html"), Format::Json);
+        assert_eq!(Format::of(None, None), Format::Terminal);
+    }
 }

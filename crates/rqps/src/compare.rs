@@ -2,18 +2,18 @@
 
 use anyhow::{Result, bail};
 use rqps_analysis::{Analysis, Joined};
-use rqps_report::{Detail, TextOptions};
+use rqps_report::TextOptions;
 use rqps_store::{RunRef, Store};
 
 use crate::Surroundings;
 use crate::args::{CompareArgs, Format};
 use crate::opened::Opened;
 use crate::output::{text_width, write};
-use crate::report::{parse_percent, render_analysis, write_tables};
+use crate::report::{detail_of, judging_of, render_analysis, write_tables};
 
 /// Carries out `rqps compare ...`.
 pub(crate) fn run(args: &CompareArgs, around: &Surroundings) -> Result<()> {
-    let bound = parse_percent("--bound", &args.bound)?;
+    let judging = judging_of(&args.judging)?;
     let select = |run: &String| {
         let opened = Opened::of(run, around)?;
         let selected = opened.store().select_run(opened.run())?;
@@ -21,25 +21,26 @@ pub(crate) fn run(args: &CompareArgs, around: &Surroundings) -> Result<()> {
         Ok(selected)
     };
     let runs = args.runs.iter().map(select).collect::<Result<Vec<_>>>()?;
-    if args.format == Format::Text {
+    let format = Format::of(args.format, args.output.as_deref());
+    if format == Format::Text {
         if args.base.is_some() {
             bail!(
                 "--base has no place in --format text, where each run is relative to its own base; leave \
                  it out, or take another format"
             );
         }
-        return write_tables(&runs, bound, args.output.as_deref());
+        return write_tables(&runs, judging, args.output.as_deref());
     }
     let base = args.base.as_deref().map(|base| with_id(base, around)).transpose()?;
     let joined = Joined::of(runs, base.as_deref(), &around.command_line)?;
-    let analysis = Analysis::of_joined(&joined, bound);
+    let analysis = Analysis::of_joined(&joined, judging);
     if let Some(dir) = &args.charts {
         return crate::charts::write(&analysis, dir);
     }
     let colour = around.colour && args.output.is_none();
-    let detail = if args.summary { Detail::Summary } else { Detail::Full };
+    let detail = detail_of(args.summary, args.full);
     let options = TextOptions { colour, detail, width: text_width() };
-    let text = render_analysis(&analysis, args.format, options);
+    let text = render_analysis(&analysis, format, options);
     around.go_on()?;
     write(args.output.as_deref(), &text)
 }

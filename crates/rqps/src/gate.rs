@@ -4,8 +4,8 @@ use std::fs;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
-use rqps_analysis::Analysis;
 use rqps_analysis::gate::{Gate, Passage};
+use rqps_analysis::{Analysis, Judging};
 use rqps_report::gate;
 
 use crate::args::{Cli, Command, GateArgs, GateFormat};
@@ -65,7 +65,8 @@ fn judge(args: &GateArgs, around: &Surroundings) -> Result<Answer> {
     around.go_on()?;
     let steps = Patterns::new(&args.steps);
     steps.check_steps("--steps", [&run])?;
-    let analysis = Analysis::of(&run, bound);
+    let judging = Judging { bound, allow_busy_host: args.allow_busy_host };
+    let analysis = Analysis::of(&run, judging);
     around.go_on()?;
     let gate = Gate::of(&analysis, args.allow_unfinished, |step| steps.takes_step(step))?;
     Ok(Answer {

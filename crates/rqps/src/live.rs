@@ -216,6 +216,8 @@ fn ms(time: Duration) -> u64 {
 mod tests {
     use rqps_model::Label;
 
+    use rqps_runner::RunShape;
+
     use super::*;
 
     fn started<'a>(label: &'a Label, systems: &'a [usize], is_guess: bool) -> Event<'a> {
@@ -257,6 +259,7 @@ mod tests {
         let mut teller = Teller::new(&store);
         teller.tell(&Event::RunStarted {
             run: "r1",
+            shape: RunShape { n_steps: 4, n_systems: 1, n_starts: 2 },
             n_steps: 8,
             n_done: 0,
             expected: Duration::ZERO,
@@ -289,6 +292,7 @@ mod tests {
         let mut teller = Teller::new(&store);
         teller.tell(&Event::RunStarted {
             run: "r1",
+            shape: RunShape { n_steps: 4, n_systems: 1, n_starts: 2 },
             n_steps: 8,
             n_done: 2,
             expected: Duration::ZERO,

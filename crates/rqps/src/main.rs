@@ -103,6 +103,7 @@ impl Surroundings {
             trial: self.trial,
             templates: self.templates.clone(),
             patience: self.patience,
+            wait_for_quiet: None,
         }
     }
 }

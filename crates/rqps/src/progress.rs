@@ -1,12 +1,13 @@
 //! Progress on the terminal: two live lines on a terminal, plain lines elsewhere.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rqps_report::warning;
-use rqps_runner::Event;
+use rqps_runner::{Event, RunShape};
 use rqps_text::number;
 
 use crate::fit;
@@ -35,8 +36,17 @@ struct Live {
     all: MultiProgress,
     /// What is under way now.
     now: ProgressBar,
-    /// Steps done of all steps.
+    /// How much is done of all.
     steps: ProgressBar,
+    /// When the run is expected to end, and what follows the step under way.
+    outlook: RefCell<Outlook>,
+}
+
+/// What is expected of the rest of a run.
+#[derive(Default)]
+struct Outlook {
+    ends: Option<Instant>,
+    next: Option<String>,
 }
 
 impl Progress {
@@ -123,8 +133,10 @@ impl Live {
         now.set_style(style("{spinner} {wide_msg}"));
         now.enable_steady_tick(Duration::from_millis(250));
         let steps = all.add(ProgressBar::new(0));
-        steps.set_style(style("  {bar:30} {pos}/{len} steps  {elapsed_precise}  {wide_msg}"));
-        Self { all, now, steps }
+        steps.set_style(style("  {bar:30} {percent:>3}%  {elapsed_precise}  {wide_msg}"));
+        // The clock goes on in a step.
+        steps.enable_steady_tick(Duration::from_secs(1));
+        Self { all, now, steps, outlook: RefCell::default() }
     }
 
     fn update(&self, event: &Event<'_>) {
@@ -135,9 +147,11 @@ impl Live {
             }
             Event::StepStarted { label, step, clients, idx, next, left, expected, .. } => {
                 self.steps.set_position(*idx as u64);
-                let next = next.map_or_else(String::new, |n| format!(", then {n}"));
-                let left = duration(*left + *expected);
-                self.steps.set_message(fit::one_line(&format!("about {left} left{next}")));
+                *self.outlook.borrow_mut() = Outlook {
+                    ends: Instant::now().checked_add(*left + *expected),
+                    next: next.map(str::to_owned),
+                };
+                self.show_left();
                 let what = format!("{label}  {step}  {}", clients_text(*clients));
                 let what = fit::one_line(&what);
                 self.now.set_message(what.clone());
@@ -147,10 +161,11 @@ impl Live {
                 let what =
                     slice.map_or_else(|| "warm-up".to_owned(), |n| format!("slice {}", n + 1));
                 self.now.set_message(format!(
-                    "{}  {what} {:.0} s  {qps:.0} queries/s",
+                    "{}  {what}, {:.0} s  {qps:.0} queries/s",
                     self.now.prefix(),
                     elapsed.as_secs_f64()
                 ));
+                self.show_left();
             }
             Event::Interleaved { block, rates, .. } => {
                 let elapsed = rates.iter().map(|rate| rate.elapsed).max().unwrap_or_default();
@@ -159,12 +174,13 @@ impl Live {
                     rates.iter().map(|rate| (rate.system, rate.per_s)).collect();
                 let rates: Vec<String> = by_system.values().map(|r| format!("{r:.0}")).collect();
                 self.now.set_message(format!(
-                    "{}  slice {} {:.0} s  {} queries/s",
+                    "{}  block {}, {:.0} s each  {} queries/s",
                     self.now.prefix(),
                     block + 1,
                     elapsed.as_secs_f64(),
                     rates.join(" : ")
                 ));
+                self.show_left();
             }
             other => {
                 if let Some(text) = passing(other) {
@@ -175,6 +191,17 @@ impl Live {
     }
 }
 
+impl Live {
+    /// The time that is left, as it passes.
+    fn show_left(&self) {
+        let outlook = self.outlook.borrow();
+        let Some(ends) = outlook.ends else { return };
+        let left = duration(ends.saturating_duration_since(Instant::now()));
+        let next = outlook.next.as_ref().map_or_else(String::new, |next| format!(", then {next}"));
+        self.steps.set_message(fit::one_line(&format!("about {left} left{next}")));
+    }
+}
+
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
@@ -182,15 +209,19 @@ fn style(template: &str) -> ProgressStyle {
 /// A line that stays for events that are worth one.
 fn lasting(event: &Event<'_>) -> Option<String> {
     match event {
-        Event::RunStarted { run, n_steps, n_done: 0, expected } => {
-            let steps = number::count(*n_steps, "step");
-            Some(format!("run {run}: {steps}, about {}", duration(*expected)))
+        Event::RunStarted { run, shape, n_done: 0, expected, .. } => {
+            let RunShape { n_steps, n_systems, n_starts } = *shape;
+            let n_starts = usize::try_from(n_starts).unwrap_or(usize::MAX);
+            let (steps, systems) =
+                (number::count(n_steps, "step"), number::count(n_systems, "system"));
+            let starts = number::count(n_starts, "start");
+            let time = duration(*expected);
+            Some(format!("run {run}: {steps}, {systems}, {starts}: about {time}"))
         }
-        Event::RunStarted { run, n_steps, n_done, expected } => {
+        Event::RunStarted { run, n_steps, n_done, expected, .. } => {
             let left = duration(*expected);
-            Some(format!(
-                "run {run} resumes: {n_done} of {n_steps} steps are done, about {left} left"
-            ))
+            let percent = n_done * 100 / n_steps.max(&1);
+            Some(format!("run {run} resumes: {percent}% is done, about {left} left"))
         }
         Event::Note(text) => Some((*text).to_owned()),
         Event::Warning { label, kind } => Some(format!("{label}: {}", warning::sentence(kind))),

@@ -1,38 +1,47 @@
 //! `rqps report`: a stored run for the terminal, or as text, markdown, CSV, JSON or HTML.
 
 use anyhow::{Context as _, Result, bail};
-use rqps_analysis::Analysis;
+use rqps_analysis::{Analysis, Judging};
 use rqps_model::Run;
 use rqps_report::{Detail, TextOptions};
 use rqps_stacks::StackProfile;
 
 use crate::Surroundings;
-use crate::args::{Format, ReportArgs};
+use crate::args::{Format, JudgingArgs, ReportArgs};
 use crate::opened::Opened;
 use crate::output::{self, text_width};
 
 /// Carries out `rqps report ...`.
 pub(crate) fn write(args: &ReportArgs, around: &Surroundings) -> Result<()> {
-    let bound = parse_percent("--bound", &args.bound)?;
+    let judging = judging_of(&args.judging)?;
     let opened = Opened::of(&args.run, around)?;
     let run = opened.store().select_run(opened.run())?;
     let profiles = opened.store().select_stack_profiles(opened.run())?;
     let base = args.base.as_deref().map_or(Ok(run.base), |label| system_of(&run, label))?;
     around.go_on()?;
     if let Some(dir) = &args.charts {
-        return crate::charts::write(&Analysis::of_base(&run, base, bound), dir);
+        return crate::charts::write(&Analysis::of_base(&run, base, judging), dir);
     }
-    if args.format == Format::Text {
+    let format = Format::of(args.format, args.output.as_deref());
+    if format == Format::Text {
         let run = Run { base, ..run };
-        return write_tables(&[run], bound, args.output.as_deref());
+        return write_tables(&[run], judging, args.output.as_deref());
     }
     let found = Found { run: &run, base, profiles: &profiles };
     let colour = around.colour && args.output.is_none();
-    let detail = if args.summary { Detail::Summary } else { Detail::Full };
-    let text =
-        render(found, args.format, bound, TextOptions { colour, detail, width: text_width() })?;
+    let detail = detail_of(args.summary, args.full);
+    let text = render(found, format, judging, TextOptions { colour, detail, width: text_width() })?;
     around.go_on()?;
     output::write(args.output.as_deref(), &text)
+}
+
+/// How much of a report is shown.
+pub(crate) fn detail_of(summary: bool, full: bool) -> Detail {
+    match (summary, full) {
+        (_, true) => Detail::Full,
+        (true, false) => Detail::Summary,
+        (false, false) => Detail::Screen,
+    }
 }
 
 /// The system with a label, by index.
@@ -47,11 +56,17 @@ fn system_of(run: &Run, label: &str) -> Result<usize> {
 /// The field's tables of one run, or of several beside one another.
 pub(crate) fn write_tables(
     runs: &[Run],
-    bound: f64,
+    judging: Judging,
     output: Option<&std::path::Path>,
 ) -> Result<()> {
-    let all: Vec<Analysis<'_>> = runs.iter().map(|run| Analysis::of(run, bound)).collect();
+    let all: Vec<Analysis<'_>> = runs.iter().map(|run| Analysis::of(run, judging)).collect();
     output::write(output, &rqps_report::post::render(&all))
+}
+
+/// How verdicts are reached, as it was typed.
+pub(crate) fn judging_of(args: &JudgingArgs) -> Result<Judging> {
+    let bound = parse_percent("--bound", &args.bound)?;
+    Ok(Judging { bound, allow_busy_host: args.allow_busy_host })
 }
 
 /// `5%` or `5` as 0.05; `option` is where it was typed.
@@ -82,13 +97,13 @@ pub(crate) struct Found<'a> {
 pub(crate) fn render(
     Found { run, base, profiles }: Found<'_>,
     format: Format,
-    bound: f64,
+    judging: Judging,
     options: TextOptions,
 ) -> Result<String> {
     if run.steps.is_empty() {
         bail!("run {} has no steps", run.id);
     }
-    let analysis = Analysis::of_base(run, base, bound).with_profiles(profiles);
+    let analysis = Analysis::of_base(run, base, judging).with_profiles(profiles);
     Ok(render_analysis(&analysis, format, options))
 }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
+use rqps_analysis::Judging;
 use rqps_model::StepOutcome;
 use rqps_report::{Detail, TextOptions};
 use rqps_runner::{Carried, Environment, Event, Plan};
@@ -29,12 +30,14 @@ pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
 
 /// Carries out a plan, with what `args` say beside it, and reports.
 pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
-    let bound = report::parse_percent("--bound", &args.bound)?;
+    let judging = report::judging_of(&args.judging)?;
+    let wait_for_quiet = args.wait_for_quiet.as_deref().map(quiet_time).transpose()?;
     let is_armed = args.stop_after.as_ref().map(|time| stop_after(time, around)).transpose()?;
     let context = Environment {
         new_run: args.new,
         allow_settings: args.allow_settings,
         drawn_seed: drawn_seed(),
+        wait_for_quiet,
         ..around.environment()
     };
     let began = Instant::now();
@@ -67,7 +70,7 @@ pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Re
     let of = id.parse::<RunRef>().unwrap_or_default();
     let (run, profiles) = (store.select_run(&of)?, store.select_stack_profiles(&of)?);
     let found = report::Found { run: &run, base: run.base, profiles: &profiles };
-    let untold = tell(found, args, bound, around, &store);
+    let untold = tell(found, args, judging, around, &store);
     let (took, share) = (taken(began.elapsed()), 100.0 * measured_share.clamp(0.0, 1.0));
     progress.line(&format!(
         "run {id} took {took}; of the time after fetching, {share:.0}% was measured"
@@ -110,22 +113,22 @@ pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Re
 fn tell(
     found: report::Found<'_>,
     args: &RunArgs,
-    bound: f64,
+    judging: Judging,
     around: &Surroundings,
     store: &Store,
 ) -> Vec<anyhow::Error> {
     let options =
-        TextOptions { colour: around.colour, detail: Detail::Summary, width: text_width() };
+        TextOptions { colour: around.colour, detail: Detail::Screen, width: text_width() };
     let (mut untold, mut places) = (Vec::new(), String::new());
     if !args.no_html {
-        match stack_pages::write(found, bound, store) {
+        match stack_pages::write(found, judging, store) {
             Ok(paths) => {
                 places.extend(paths.iter().map(|path| format!("\nstacks: {}", shown(path))));
             }
             Err(error) => untold.push(error),
         }
         let path = around.results.join(format!("{}.html", found.run.id));
-        let html = report::render(found, Format::Html, bound, options);
+        let html = report::render(found, Format::Html, judging, options);
         let written = html.and_then(|html| {
             fs::write(&path, html).with_context(|| format!("write {}", path.display()))
         });
@@ -137,7 +140,7 @@ fn tell(
     if !places.is_empty() {
         places.push('\n');
     }
-    let text = report::render(found, Format::Terminal, bound, options);
+    let text = report::render(found, Format::Terminal, judging, options);
     untold.extend(text.and_then(|text| print(&format!("{text}{places}"))).err());
     untold
 }
@@ -168,10 +171,18 @@ fn waits_for_the_store(
     }
 }
 
+/// How long a run waits for a quiet host.
+fn quiet_time(text: &str) -> Result<Duration> {
+    rqps_runner::plan::parse_duration(text).map_err(|(problem, remedy)| {
+        anyhow::anyhow!("--wait-for-quiet {problem} to wait; {remedy}")
+    })
+}
+
 /// Interrupts the run when its time is over, while what is given back is true.
 fn stop_after(text: &str, around: &Surroundings) -> Result<Arc<AtomicBool>> {
-    let time = rqps_runner::plan::parse_stop_after(text)
-        .map_err(|(problem, remedy)| anyhow::anyhow!("--stop-after {problem}; {remedy}"))?;
+    let time = rqps_runner::plan::parse_duration(text).map_err(|(problem, remedy)| {
+        anyhow::anyhow!("--stop-after {problem} after which to stop; {remedy}")
+    })?;
     let (interrupt, stopped_by) = (Arc::clone(&around.interrupt), Arc::clone(&around.stopped_by));
     let why = format!("stopped after {text}, as --stop-after says");
     let until = Instant::now() + time;

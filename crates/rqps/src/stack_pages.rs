@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
-use rqps_analysis::Analysis;
+use rqps_analysis::{Analysis, Judging};
 use rqps_html::stacks_page;
 use rqps_store::stack_profile::DIR;
 use rqps_store::{Artifact, Store};
@@ -14,13 +14,13 @@ use crate::report::Found;
 /// Writes a page with all frames for each step whose stacks were recorded; gives the files.
 pub(crate) fn write(
     Found { run, base, profiles }: Found<'_>,
-    bound: f64,
+    judging: Judging,
     store: &Store,
 ) -> Result<Vec<PathBuf>> {
     if profiles.is_empty() {
         return Ok(Vec::new());
     }
-    let analysis = Analysis::of_base(run, base, bound).with_profiles(profiles);
+    let analysis = Analysis::of_base(run, base, judging).with_profiles(profiles);
     let dir = store.artifact_dir(&run.id)?.join(DIR);
     fs::create_dir_all(&dir).with_context(|| format!("create {}", dir.display()))?;
     let mut written = Vec::new();

@@ -112,8 +112,27 @@ pub(crate) fn apply(args: &RunArgs, file: &mut PlanFile) -> Result<()> {
     Ok(())
 }
 
-/// A system as typed: `mysql@8.0.33`, `postgres@18.6+debian`, `mysql@/opt/mysql`, `mysql://user@host/db`.
+/// A system as typed: `mysql@8.0.33`, `postgres@18.6+debian`, `mysql@/opt/mysql`, `mysql://user@host/db`; with
+/// `NAME=` before it, its label.
 pub(crate) fn system_of(text: &str) -> Result<SystemFile> {
+    let is_name = |name: &str| !name.is_empty() && !name.contains(['@', ':', '/', ' ']);
+    match text.split_once('=').filter(|(name, _)| is_name(name)) {
+        Some((name, system)) => {
+            Ok(SystemFile { label: Some(name.to_owned()), ..unlabelled(system)? })
+        }
+        None => unlabelled(text),
+    }
+}
+
+/// Whether what stands behind the DBMS is a directory and no version: a path, or a name that only a directory has.
+fn is_directory(place: &str) -> bool {
+    let begins_as_version = place.starts_with(|c: char| c.is_ascii_digit());
+    place.contains('/')
+        || [".", ".."].contains(&place)
+        || !begins_as_version && Path::new(place).is_dir()
+}
+
+fn unlabelled(text: &str) -> Result<SystemFile> {
     if rqps_server::Dsn::looks_like(text) {
         // Not shown: everybody on the host has seen it in the list of processes by now.
         if rqps_server::Dsn::parse(text).is_ok_and(|dsn| dsn.has_password()) {
@@ -146,7 +165,7 @@ pub(crate) fn system_of(text: &str) -> Result<SystemFile> {
         );
     };
     let mut system = SystemFile { dbms: Some(dbms.to_owned()), ..SystemFile::default() };
-    if place.contains('/') {
+    if is_directory(place) {
         let path = std::path::absolute(PathBuf::from(place)).context("find the directory")?;
         system.basedir = Some(path);
     } else {
@@ -224,6 +243,17 @@ mod tests {
         let system = system_of("mysql@/opt/my").unwrap();
         assert_eq!(system.basedir.as_deref(), Some(Path::new("/opt/my")));
         assert!(system_of("postgres://u@h/d").unwrap().dsn.is_some());
+        assert_eq!(system_of("pg@.").unwrap().basedir, std::env::current_dir().ok());
+        // Tests run in the crate's directory.
+        let src = system_of("pg@src").unwrap().basedir.unwrap();
+        assert!(src.is_absolute() && src.ends_with("src"));
+        assert_eq!(system_of("pg@latest").unwrap().version.as_deref(), Some("latest"));
+        let named = system_of("patched=pg@/opt/pg").unwrap();
+        let of = (named.label.as_deref(), named.basedir.as_deref());
+        assert_eq!(of, (Some("patched"), Some(Path::new("/opt/pg"))));
+        let named = system_of("prod=mysql://u@h/d?password_env=P").unwrap();
+        assert_eq!((named.label.as_deref(), named.dsn.is_some()), (Some("prod"), true));
+        assert_eq!(system_of("mysql://u@h/d?password_env=P").unwrap().label, None);
         let error = system_of("mysql:/bob:secret@host/db").unwrap_err().to_string();
         assert!(error.contains("without \"://\"") && !error.contains("secret"), "{error}");
         assert!(system_of("17.4").unwrap_err().to_string().contains("DBMS@VERSION"));

@@ -1,5 +1,5 @@
-//! Why a ratio has no verdict, although it has an interval: what it compares is not the same work, or the
-//! rate was set.
+//! Why a ratio has no verdict, although it has an interval: what it compares is not the same work, the rate was set,
+//! or the host was busy with something else.
 
 /// The share of starts that may be missed where a set rate counts as held, as of the field's SLA.
 const MOST_MISSED: f64 = 0.05;
@@ -15,6 +15,8 @@ pub enum Bar {
     Plans,
     /// Events came at a set rate that both held: their number says nothing, their response times do.
     Rate,
+    /// Something outside the run had the host's CPUs for half of the blocks or more, here or on the base.
+    HostBusy,
 }
 
 impl Bar {
@@ -29,7 +31,10 @@ impl Bar {
         if one.plans_vary || other.plans_vary {
             return Some(Self::Plans);
         }
-        (one.rate_held && other.rate_held).then_some(Self::Rate)
+        if one.rate_held && other.rate_held {
+            return Some(Self::Rate);
+        }
+        (one.host_busy || other.host_busy).then_some(Self::HostBusy)
     }
 }
 
@@ -44,6 +49,8 @@ pub(crate) struct Standing {
     pub(crate) plans_vary: bool,
     /// All that is counted came at a set rate, and nearly all of it came.
     pub(crate) rate_held: bool,
+    /// The host was busy with something else.
+    pub(crate) host_busy: bool,
 }
 
 /// Whether nearly all of what was due at a set rate came.

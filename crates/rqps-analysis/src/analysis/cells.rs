@@ -4,6 +4,7 @@
 use rqps_model::run::SystemStep;
 use rqps_model::{Figure, Run, RunStep, Schedule, StepKind, StepOutcome, WarningKind};
 
+use super::Judging;
 use super::ageing::{self, MeasuredStep};
 use super::bar::{Bar, Standing, holds_rate};
 use super::cell::{Cell, CellState};
@@ -12,6 +13,7 @@ use super::estimate::{Measured, Pair};
 use super::explain::{Around, Explanation, Subject};
 use super::footnote::{Book, CellWarning};
 use super::guard;
+use super::host_busy::host_busy;
 use super::imported;
 use super::insert;
 use super::judge::{self, OpenStep};
@@ -48,17 +50,25 @@ struct Side<'c> {
 pub(super) fn cells<'s>(
     around: &Around<'_>,
     steps: &[ObservedStep<'s>],
-    bound: f64,
+    judging: Judging,
     book: &mut Book,
 ) -> Vec<Vec<Cell>> {
     let (run, rule) = (around.run, around.rule);
+    let allowed = |bar: &Bar| judging.allow_busy_host && *bar == Bar::HostBusy;
+    let open_cells = |of: &ObservedStep<'s>, book: &mut Book| {
+        let mut cells = open_cells(run, *of, rule, book);
+        for against in cells.iter_mut().filter_map(|cell| cell.against.as_mut()) {
+            against.bar = against.bar.filter(|bar| !allowed(bar));
+        }
+        cells
+    };
     let open = |of: &ObservedStep<'s>| OpenStep {
-        cells: open_cells(run, *of, rule, book),
+        cells: open_cells(of, book),
         is_compared: of.step.info.is_compared(),
         is_timed: settle::is_timed(of.step),
     };
     let open: Vec<OpenStep<'s>> = steps.iter().map(open).collect();
-    let judgements = judge::judge(&open, bound);
+    let judgements = judge::judge(&open, judging.bound);
     let ageings = ageing::ageings(run, &measured_on(steps, &open), rule);
     let mut out = Vec::new();
     for (step_idx, (of, open)) in steps.iter().zip(open).enumerate() {
@@ -300,6 +310,7 @@ impl Side<'_> {
             sla_failed: sla.is_some_and(|sla| !sla.is_held),
             plans_vary: !plans.variations_of(self.system_idx).is_empty(),
             rate_held: all.is_some_and(|late| holds_rate(late.n_due, late.n_missed)),
+            host_busy: host_busy(self.system).is_some(),
         }
     }
 }

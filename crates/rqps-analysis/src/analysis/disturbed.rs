@@ -12,7 +12,7 @@ use rqps_model::{Estimate, Slice, WarningKind};
 use rqps_stats::ratio_test;
 
 /// Share of the CPU time that was wanted, kept from both systems, from which on a block is disturbed.
-const DENIED: f64 = 0.20;
+pub(super) const DENIED: f64 = 0.20;
 
 /// Fewest blocks that must be left, and the least share of them: of a host that is disturbed for most
 /// of the time, the quiet blocks are no fair sample.

@@ -14,6 +14,8 @@ pub struct Headline {
     pub counts: Counts,
     /// Median of the rQPS of all compared steps.
     pub median: Option<f64>,
+    /// Median half-width of the intervals of these ratios, as a share.
+    pub half_width: Option<f64>,
     /// Index of the slower step with the smallest rQPS.
     pub worst_idx: Option<usize>,
     /// Index of the faster step with the largest rQPS.
@@ -67,6 +69,8 @@ pub struct Counts {
     pub plans_vary: usize,
     /// Steps whose events came at a set rate, which both held.
     pub rate_held: usize,
+    /// Steps during which the host was busy with something else.
+    pub host_busy: usize,
     /// Steps whose figures were imported: a ratio, and no verdict.
     pub imported: usize,
     /// Steps that were not reached, or that did no operation.
@@ -83,7 +87,7 @@ impl Counts {
     /// Steps with a ratio that is barred from a verdict.
     #[must_use]
     pub fn barred(&self) -> usize {
-        self.sla_failed + self.check_failed + self.plans_vary + self.rate_held
+        self.sla_failed + self.check_failed + self.plans_vary + self.rate_held + self.host_busy
     }
 
     /// Steps with a verdict.
@@ -116,6 +120,11 @@ fn headline(analysis: &Analysis<'_>, system_idx: usize) -> Headline {
         system_idx,
         counts,
         median: median(compared().filter_map(|(_, step)| point(step)).collect()),
+        half_width: median(
+            compared()
+                .filter_map(|(_, step)| step.cells.get(system_idx)?.comparable_rqps()?.half_width())
+                .collect(),
+        ),
         worst_idx: extreme(Verdict::Slower, |new, old| new < old),
         best_idx: extreme(Verdict::Faster, |new, old| new > old),
         is_over_runs: joined.is_some_and(|joined| !joined.is_one_run(analysis.base, system_idx)),
@@ -143,6 +152,7 @@ fn counts(analysis: &Analysis<'_>, system_idx: usize) -> Counts {
                 Some(Bar::Check) => &mut counts.check_failed,
                 Some(Bar::Plans) => &mut counts.plans_vary,
                 Some(Bar::Rate) => &mut counts.rate_held,
+                Some(Bar::HostBusy) => &mut counts.host_busy,
                 None if cells.iter().any(|c| c.is_imported && c.rqps().is_some()) => {
                     &mut counts.imported
                 }

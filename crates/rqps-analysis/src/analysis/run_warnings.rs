@@ -17,7 +17,8 @@ use rqps_text::words::one_line;
 /// What must be known before any figure is read. What is severe comes first.
 pub(super) fn before_reading(analysis: &Analysis<'_>) -> Vec<WarningKind> {
     let findings = findings(&analysis.run.systems, &analysis.differences.audit);
-    let mut found: Vec<WarningKind> = findings.into_iter().map(difference).collect();
+    let mut found: Vec<WarningKind> = super::host_busy::warning(analysis).into_iter().collect();
+    found.extend(findings.into_iter().map(difference));
     found.extend(data::rows(analysis));
     found.extend(data::bytes(analysis).map(difference));
     let (mut out, others): (Vec<_>, Vec<_>) = found.into_iter().partition(WarningKind::is_severe);

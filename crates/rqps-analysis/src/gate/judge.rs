@@ -58,6 +58,9 @@ pub(super) fn judge(
     if cell.bar() == Some(Bar::Plans) {
         return Outcome::Unclear(Unsettled { why: Why::PlansVary, needs_starts: false });
     }
+    if cell.bar() == Some(Bar::HostBusy) {
+        return Outcome::Error(Fault::HostBusy);
+    }
     match cell.verdict() {
         Some(Verdict::Slower) => Outcome::Slower,
         Some(Verdict::Faster) => Outcome::Faster,

@@ -3,7 +3,7 @@
 use rqps_model::run::Check;
 use rqps_model::{Verdict, WarningKind};
 
-use crate::analysis::{Cell, CellWarning};
+use crate::analysis::{Bar, Cell, CellWarning};
 
 /// Why a step has no figure that counts, or nothing to divide by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub enum Fault {
     BaseRateNotHeld,
     /// There is no ratio.
     NoRatio(NoRatio),
+    /// The host was busy with something else.
+    HostBusy,
     /// There is a ratio and no verdict.
     NoVerdict,
 }
@@ -96,6 +98,8 @@ pub enum Unfit {
     SetRate,
     /// Starts of its server ran different plans, so that it is of a mixture.
     PlansVary,
+    /// The host was busy with something else.
+    HostBusy,
 }
 
 impl Unfit {
@@ -109,6 +113,9 @@ impl Unfit {
             return Some(Self::SetRate);
         }
         let varies = |own: &CellWarning| matches!(own.kind, WarningKind::PlanVaries { .. });
-        cell.warnings.iter().any(varies).then_some(Self::PlansVary)
+        if cell.warnings.iter().any(varies) {
+            return Some(Self::PlansVary);
+        }
+        (cell.bar() == Some(Bar::HostBusy)).then_some(Self::HostBusy)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rqps_model::run::SystemStep;
-use rqps_model::{Estimate, Figure, Placement, Run, RunStep, StepOutcome};
+use rqps_model::{Estimate, Figure, Placement, Run, RunStep, StepOutcome, Verdict};
 use rqps_stats::change_point::Uncertainty;
 
 use super::member::{Member, version_of};
@@ -32,6 +32,8 @@ pub(super) struct Extract {
     pub(super) value: Result<Estimate, Because>,
     /// How far it may be off, where that is known.
     pub(super) uncertainty: Option<Uncertainty>,
+    /// What the report of its run says of the ratio.
+    pub(super) verdict: Option<Verdict>,
     /// Starts of the servers that it rests on.
     pub(super) starts: u32,
     /// Short names of its footnotes and, of a ratio, of the base's.
@@ -165,6 +167,7 @@ impl Extracts {
             version,
             value,
             uncertainty: extract.uncertainty.filter(|_| !is_base),
+            verdict: extract.verdict.filter(|_| !is_base),
             starts: extract.starts,
             surroundings: self.surroundings[member.run_idx].clone(),
             is_base,
@@ -219,6 +222,7 @@ fn ratio(analysis: &Analysis<'_>, step: &StepAnalysis<'_>, pair: SystemPair) -> 
     Extract {
         value: value.ok_or_else(because),
         uncertainty: found.and_then(|found| Uncertainty::of_ratio(&found)),
+        verdict: cell.verdict(),
         starts: found.map_or(1, |found| found.starts),
         warnings,
     }
@@ -235,6 +239,7 @@ fn figure(analysis: &Analysis<'_>, cell: &Cell) -> Extract {
     Extract {
         value: cell.figure().filter(|figure| is_fit && is_usable(figure, cell)).ok_or_else(because),
         uncertainty: cell.figure().and_then(|figure| Uncertainty::of_figure(&figure)),
+        verdict: None,
         starts: analysis.n_starts,
         warnings: own_warnings(cell),
     }

@@ -549,6 +549,21 @@ pub enum WarningKind {
         /// The first line of the error.
         reason: String,
     },
+    /// Something outside the run had the host's CPUs for half of the blocks of steps, or more. Verdicts of these steps
+    /// are withheld unless the reader allows a busy host.
+    HostBusy {
+        /// The steps.
+        steps: Vec<String>,
+        /// How many steps the run compares.
+        n_steps: usize,
+        /// Least and most of all CPU time that other processes used in such a step, percent; absent where it was too
+        /// little to tell.
+        others_pct: Option<(u32, u32)>,
+        /// The same of the hypervisor.
+        stolen_pct: Option<(u32, u32)>,
+        /// Whether verdicts are withheld.
+        is_barred: bool,
+    },
     /// Steps that only warm caches are not in the tables.
     WarmUps {
         /// The steps.
@@ -568,7 +583,9 @@ impl WarningKind {
     pub fn is_severe(&self) -> bool {
         matches!(
             self,
-            Self::Difference { severity: Severity::Severe, .. } | Self::RowsDiffer { .. }
+            Self::Difference { severity: Severity::Severe, .. }
+                | Self::RowsDiffer { .. }
+                | Self::HostBusy { .. }
         )
     }
 

@@ -161,6 +161,7 @@ fn fault(analysis: &Analysis<'_>, fault: &Fault) -> String {
             format!("{} did not hold its insert rate", who(analysis, analysis.base))
         }
         Fault::NoRatio(found) => format!("{}, so there is no ratio", unfit::no_ratio(*found)),
+        Fault::HostBusy => format!("{}, or judge it with --allow-busy-host", unfit::HOST_BUSY),
         Fault::NoVerdict => "it has no verdict; the report says why".to_owned(),
     }
 }

@@ -4,9 +4,10 @@ use super::names;
 use super::words::sentence;
 use crate::csv::{field, number, words};
 use rqps_analysis::history::{History, Scale, Series};
+use rqps_model::Verdict;
 
 /// The columns, in order.
-pub const COLUMNS: [&str; 25] = [
+pub const COLUMNS: [&str; 26] = [
     "step",
     "clients",
     "series",
@@ -23,6 +24,7 @@ pub const COLUMNS: [&str; 25] = [
     "value_low",
     "value_high",
     "n",
+    "verdict",
     "starts",
     "schedule",
     "kernel",
@@ -78,6 +80,7 @@ fn row(history: &History, series: &Series, at: usize) -> [String; COLUMNS.len()]
         low,
         high,
         point.value.n.to_string(),
+        point.verdict.map_or("", Verdict::word).to_owned(),
         point.starts.to_string(),
         words(&names::schedule(&point.surroundings)),
         words(&point.surroundings.host.kernel),

@@ -3,10 +3,11 @@
 use serde::Serialize;
 
 use super::names;
-use super::words::{because, certainty, sentence, sentences, unlike_in_words};
+use super::words::{because, certainty, sentence, sentences, unlike_in_words, verdicts};
 use crate::conditions::machine;
 use crate::json::{EstimateJson, estimate};
 use rqps_analysis::history::{History, Method, SIGNIFICANCE, Scale, Series};
+use rqps_model::Verdict;
 use rqps_text::number;
 
 /// Version of the format. From the first release on, a field that goes or changes its meaning makes a new number.
@@ -19,6 +20,7 @@ struct HistoryJson<'a> {
     order: &'static str,
     significance: f64,
     host: Option<String>,
+    verdicts: Vec<String>,
     changes: Vec<String>,
     series: Vec<SeriesJson<'a>>,
     left_out: Vec<LeftOutJson<'a>>,
@@ -47,6 +49,7 @@ struct PointJson<'a> {
     version: Option<String>,
     is_base: bool,
     value: EstimateJson,
+    verdict: Option<&'static str>,
     starts: u32,
     schedule: String,
     kernel: &'a str,
@@ -78,6 +81,7 @@ pub fn render(history: &History) -> String {
         order: history.order.word(),
         significance: SIGNIFICANCE,
         host: history.host.as_ref().map(machine),
+        verdicts: verdicts(history),
         changes: sentences(history),
         series: history.series.iter().map(|one| series(history, one)).collect(),
         left_out: history
@@ -121,6 +125,7 @@ fn series<'a>(history: &'a History, series: &'a Series) -> SeriesJson<'a> {
                 version: p.version.as_ref().map(ToString::to_string),
                 is_base: p.is_base,
                 value: estimate(&p.value),
+                verdict: p.verdict.map(Verdict::word),
                 starts: p.starts,
                 schedule: names::schedule(&p.surroundings),
                 kernel: &p.surroundings.host.kernel,

@@ -1,7 +1,7 @@
 //! A history for a terminal: what changed, then a table per series.
 
 use super::names;
-use super::words::{certainty, change_in_short, left_out, sentences};
+use super::words::{certainty, change_in_short, is_too_short, left_out, sentences, verdicts};
 use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::tone::Tone;
 use rqps_analysis::history::{Change, History, Point, Scale, Series};
@@ -21,6 +21,7 @@ pub fn render(history: &History, colour: bool, width: usize) -> String {
         out.push_str(&format!("{on}{}{off}\n", wrap("", text, width)));
     };
     title(&mut out, &head(history));
+    list(&mut out, &verdicts(history), width);
     list(&mut out, &sentences(history), width);
     for series in &history.series {
         out.push('\n');
@@ -45,12 +46,22 @@ fn list(out: &mut String, items: &[String], width: usize) {
     }
 }
 
-/// `3 changes in 4 series, by version.`
+/// `3 changes of level in 4 series, by version. 1 series has too few points to judge.`
 #[must_use]
 pub fn head(history: &History) -> String {
-    let n: usize = history.series.iter().map(|s| s.changes.len()).sum();
+    let (series, by) = (&history.series, history.order.word());
+    let n_short = series.iter().filter(|s| is_too_short(s)).count();
+    if n_short == series.len() {
+        return format!("{n_short} series by {by}, each with too few points to judge a change.");
+    }
+    let n: usize = series.iter().map(|s| s.changes.len()).sum();
     let changes = if n == 0 { "No change".to_owned() } else { number::count(n, "change") };
-    format!("{changes} in {} series, by {}.", history.series.len(), history.order.word())
+    let short = match n_short {
+        0 => String::new(),
+        1 => " 1 series has too few points to judge.".to_owned(),
+        n => format!(" {n} series have too few points to judge."),
+    };
+    format!("{changes} of level in {} series, by {by}.{short}", series.len())
 }
 
 /// `point-query: MySQL, innodb, small; rQPS against MySQL 5.6.14, innodb, small`.
@@ -102,6 +113,7 @@ fn grid(series: &Series) -> Grid {
     let mut grid = Grid::new(&[
         (head, Side::Point),
         ("95% interval", Side::Left),
+        ("verdict", Side::Left),
         ("change", Side::Left),
         ("version", Side::Left),
         ("system", Side::Left),
@@ -117,6 +129,7 @@ fn grid(series: &Series) -> Grid {
         grid.row(vec![
             plain(value(series, point)),
             plain(interval(series, point)),
+            point.verdict.map_or_else(GridCell::default, |v| plain(v.word())),
             change.map_or_else(GridCell::default, |c| toned(change_in_short(&c.size), tone(c))),
             plain(&point.server),
             plain(if is_ambiguous(series, at) { labels[at].clone() } else { String::new() }),

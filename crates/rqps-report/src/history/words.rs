@@ -1,11 +1,11 @@
 //! A history in sentences.
 
-use rqps_model::Estimate;
+use rqps_model::{Estimate, Verdict};
 use rqps_stats::change_point::{START_DF, START_SD};
 
 use rqps_analysis::history::{
-    Because, Change, History, LeftOut, Method, Order, OtherCondition, Point, PointWarning, Scale,
-    Series, Surrounding,
+    Because, Change, History, LeftOut, Method, Order, OtherCondition, Point, PointWarning,
+    Reported, Scale, Series, Surrounding, reported,
 };
 use rqps_text::number::{self, utc};
 use rqps_text::words::{clip, list, list_in_short, one_line};
@@ -22,6 +22,9 @@ const FEW: usize = 8;
 
 /// Figures below which there is no test: two on each side of a change.
 const FEWEST_FIGURES: usize = 4;
+
+/// Ratios, the base among them, below which there is no test.
+const FEWEST_RATIOS: usize = 2;
 
 /// `point-query got slower at MariaDB 10.11.5, 8% [6, 10].`
 #[must_use]
@@ -55,6 +58,40 @@ pub fn sentences(history: &History) -> Vec<String> {
     }
     all.sort_by(|(_, a), (_, b)| a.size.point.total_cmp(&b.size.point));
     all.into_iter().map(|(series, change)| sentence(history, series, change)).collect()
+}
+
+/// What reports say of each version: `MySQL 8.0.33 against MySQL 5.6.14: slower on 9 of 12 steps, same on 3.`
+#[must_use]
+pub fn verdicts(history: &History) -> Vec<String> {
+    let sentence = |own: &Reported| {
+        let counts = [
+            (own.n_slower, Verdict::Slower.word()),
+            (own.n_faster, Verdict::Faster.word()),
+            (own.n_same, Verdict::Same.word()),
+            (own.n_unclear, Verdict::Unclear.word()),
+            (own.n_without, "without a verdict"),
+        ];
+        let found = counts.iter().filter(|(n, _)| *n > 0).enumerate();
+        let words: Vec<String> = found
+            .map(|(nth, (n, word))| match nth {
+                0 => format!("{word} on {n} of {}", number::count(own.n_steps(), "step")),
+                _ => format!("{word} on {n}"),
+            })
+            .collect();
+        format!("{} against {}: {}.", own.server, names::base(&own.base), words.join(", "))
+    };
+    reported(history).iter().map(sentence).collect()
+}
+
+/// Whether a series has too few points to tell a change from chance.
+#[must_use]
+pub fn is_too_short(series: &Series) -> bool {
+    let fewest = match (series.method, &series.scale) {
+        (Method::EDivisive, _) => FEW,
+        (Method::Student, Scale::Absolute { .. }) => FEWEST_FIGURES,
+        (Method::Student, Scale::Relative { .. }) => FEWEST_RATIOS,
+    };
+    is_short(series, fewest)
 }
 
 /// What is not in the series, and why: `20261121-203015-demo, scan: it is of another host`.

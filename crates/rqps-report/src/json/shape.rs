@@ -157,6 +157,8 @@ pub(super) struct CandidateJson<'a> {
     #[serde(skip_serializing_if = "is_zero")]
     pub(super) n_plans_vary: usize,
     #[serde(skip_serializing_if = "is_zero")]
+    pub(super) n_host_busy: usize,
+    #[serde(skip_serializing_if = "is_zero")]
     pub(super) n_imported: usize,
     pub(super) n_failed: usize,
     pub(super) n_not_measured: usize,

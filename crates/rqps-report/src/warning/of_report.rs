@@ -299,6 +299,31 @@ fn gap_in_words(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
             one_line(step),
             analysis.label(*system)
         ),
+        WarningKind::HostBusy { steps, n_steps, others_pct, stolen_pct, is_barred } => {
+            let pct = |(least, most): (u32, u32)| match least == most {
+                true => format!("{most}%"),
+                false => format!("{least} to {most}%"),
+            };
+            let others = others_pct.map(|range| format!("other programs used {}", pct(range)));
+            let stolen = stolen_pct.map(|range| format!("the hypervisor took {}", pct(range)));
+            let who: Vec<String> = others.into_iter().chain(stolen).collect();
+            let who = match who.is_empty() {
+                true => "other programs or the hypervisor had a part".to_owned(),
+                false => list(&who),
+            };
+            let on = match (steps.len(), n_steps) {
+                (_, 1) => String::new(),
+                (n, all) if n == *all => format!(" on all {all} steps"),
+                (n, all) => format!(" on {n} of {all} steps ({})", list_in_short(steps)),
+            };
+            let verdicts = match is_barred {
+                true => {
+                    "There is no verdict on such a step. Repeat the run when the host is quiet."
+                }
+                false => "Verdicts stand by --allow-busy-host.",
+            };
+            format!("Unreliable: {who} of this host's CPU{on}. {verdicts}")
+        }
         WarningKind::WarmUps { steps } => format!(
             "Run and not in the tables, because they only warm caches: {}.",
             list_in_short(steps)

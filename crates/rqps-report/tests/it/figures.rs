@@ -164,7 +164,11 @@ fn interleaved() -> rqps_model::Run {
         for (slice, slower) in system.slices.iter_mut().zip([1, 2, 5]) {
             slice.n_rounds = Some(12);
             slice.n_operations /= slower;
-            slice.usage.server.as_mut().unwrap().cpu_total_ns /= slower;
+            let usage = &mut slice.usage;
+            usage.server.as_mut().unwrap().cpu_total_ns /= slower;
+            usage.client.cpu_total_ns /= slower;
+            usage.host.cpu_user_ns /= slower;
+            usage.host.cpu_system_ns /= slower;
         }
     }
     run

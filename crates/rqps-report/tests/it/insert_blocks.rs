@@ -22,6 +22,9 @@ fn blocks(like: &Slice, times_ms: &[u64]) -> Vec<Slice> {
         (block.n_operations, block.n_queries, block.n_events) = (ROWS, ROWS / 50, ROWS / 50);
         block.usage.wall_ns = block.duration_ns;
         block.usage.server.as_mut().unwrap().cpu_total_ns = ms * 100_000;
+        // Nobody else used the host.
+        block.usage.host.cpu_user_ns = ms * 100_000 + block.usage.client.cpu_total_ns;
+        block.usage.host.cpu_system_ns = 0;
         block.series.clear();
         block.streams.clear();
         block

@@ -185,16 +185,16 @@ pub(super) fn parse_whole_time(text: &str) -> Result<Duration, Refusal> {
     })
 }
 
-/// How long a run may take in all: `90m`, `36h`.
+/// A time that was typed: `90s`, `30m`, `36h`.
 ///
 /// # Errors
 /// No time, or one that is not between a second and a year.
-pub fn parse_stop_after(text: &str) -> Result<Duration, Refusal> {
+pub fn parse_duration(text: &str) -> Result<Duration, Refusal> {
     let time = parse_time(text, &[("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0)]);
     let range = Duration::from_secs(1)..=Duration::from_secs(365 * 24 * 3600);
     time.filter(|time| range.contains(time)).ok_or_else(|| {
         let remedy = "write \"90s\", \"30m\" or \"36h\"".to_owned();
-        (format!("{text:?} is no time after which to stop"), remedy)
+        (format!("{text:?} is no time"), remedy)
     })
 }
 

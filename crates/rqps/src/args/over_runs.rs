@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::Format;
+use super::{Format, JudgingArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
@@ -17,26 +17,30 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "LABEL|RUN:LABEL")]
     pub(crate) base: Option<String>,
 
-    /// Format; text has a pair of columns, QPS and ratio, for each run, relative to its own base
-    #[arg(long, value_enum, default_value = "terminal")]
-    pub(crate) format: Format,
+    /// Format; text has a pair of columns, QPS and ratio, for each run, relative to its own base [default: by the
+    /// name of the output file, else terminal]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
 
-    /// Only the verdict, the systems and the summary table
-    #[arg(long, conflicts_with = "format")]
+    /// All steps in tables, and what differs between the systems
+    #[arg(long, conflicts_with_all = ["format", "full"])]
     pub(crate) summary: bool,
+
+    /// Everything: each step with its metrics, causes and warnings
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) full: bool,
 
     /// Write charts of relative QPS into this directory, an SVG and a PNG file per group of steps, in place of the
     /// report
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["summary", "format", "output"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["summary", "full", "format", "output"])]
     pub(crate) charts: Option<PathBuf>,
 
     /// File to write; standard output when absent
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Difference that matters, such as 5%
-    #[arg(long, value_name = "PERCENT", default_value = "5%")]
-    pub(crate) bound: String,
+    #[command(flatten)]
+    pub(crate) judging: JudgingArgs,
 }
 
 /// Formats of the gate's answer.
@@ -71,6 +75,10 @@ pub(crate) struct GateArgs {
     /// File for the answer as JUnit XML, beside what is printed
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
+
+    /// Judge steps during which other programs had the CPUs, too, in place of ending with 2
+    #[arg(long)]
+    pub(crate) allow_busy_host: bool,
 
     /// Judge what there is of a run that is not finished, in place of ending with 2
     #[arg(long)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::RunArgs;
+use super::{JudgingArgs, RunArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct ProfileArgs {
@@ -104,7 +104,8 @@ impl ProfileArgs {
             stop_after: None,
             no_html: self.no_html,
             audit: None,
-            bound: "5%".to_owned(),
+            wait_for_quiet: None,
+            judging: JudgingArgs { bound: "5%".to_owned(), allow_busy_host: false },
         }
     }
 }

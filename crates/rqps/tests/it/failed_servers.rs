@@ -144,7 +144,7 @@ fn check_death(bench: &Bench, said: &Said, mode: &str) {
     assert!(started_again(&run, 1).is_empty(), "{mode}");
     let [incident] = &warnings(&run)[..] else { panic!("{}", run["warnings"]) };
     assert!(incident.0 == Some(0) && incident.1.contains("SIGKILL"), "{incident:?}");
-    let report = bench.output(&["report"]);
+    let report = bench.output(&["report", "--full"]);
     assert!(report.contains("SIGKILL"), "{report}");
     bench.output(&["runs", "verify"]);
     bench.assert_tidy(run["id"].as_str().unwrap());
@@ -252,7 +252,7 @@ fn a_server_that_does_not_start_at_first_is_excluded_and_measured_alone_later() 
     assert!(said.stderr.contains("b: excluded: start b: "), "{}", said.stderr);
     let summary = "1 of 3 systems not measured in all steps";
     assert!(said.stderr.contains(summary), "{}", said.stderr);
-    let text = bench.output(&["report"]);
+    let text = bench.output(&["report", "--full"]);
     assert!(text.contains("b: excluded: start b: "), "{text}");
     let run = bench.latest();
     let id = run["id"].as_str().unwrap().to_owned();
@@ -306,7 +306,7 @@ fn a_server_that_does_not_start_again_is_excluded_and_the_others_are_measured() 
         let of_b = if step["start"] == 0 { "done" } else { "pending" };
         assert_eq!([0, 1, 2].map(|i| outcome(step, i)), ["done", of_b, "done"], "{step}");
     }
-    let text = bench.output(&["report"]);
+    let text = bench.output(&["report", "--full"]);
     assert!(text.contains("b: excluded: start b: "), "{text}");
     bench.assert_tidy(&id);
 }

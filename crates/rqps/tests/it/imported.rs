@@ -57,8 +57,11 @@ fn tables_in_every_format() {
          report: rqps report 20250831-000000-tables.1u\n"
     );
     // The run's name is enough.
-    assert_eq!(bench.output(&["report", "tables.1u"]), bench.output(&["report"]));
-    let text = redact(&bench.output(&["report"]), bench.dir());
+    assert_eq!(
+        bench.output(&["report", "tables.1u", "--full"]),
+        bench.output(&["report", "--full"])
+    );
+    let text = redact(&bench.output(&["report", "--full"]), bench.dir());
     expect_file!["../data/imported.txt"].assert_eq(&text);
     let text = redact(&bench.output(&["report", "--format", "markdown"]), bench.dir());
     expect_file!["../data/imported.md"].assert_eq(&text);
@@ -170,7 +173,7 @@ fn raw_files_and_refusals() {
         "{}",
         said.stderr
     );
-    let text = redact(&bench.output(&["report"]), bench.dir());
+    let text = redact(&bench.output(&["report", "--full"]), bench.dir());
     expect_file!["../data/imported-raw.txt"].assert_eq(&text.replace(&today(&text), "DATE"));
     for (args, words) in [
         (&["import", "mytools", "nowhere"][..], "cannot read nowhere"),

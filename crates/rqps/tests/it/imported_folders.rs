@@ -50,7 +50,7 @@ fn a_headline_of_many_imported_systems() {
     ];
     let bench = with_table(&labels, &rows);
     bench.output(&["import", "mytools", "in.1u"]);
-    let text = bench.output(&["report"]);
+    let text = bench.output(&["report", "--full"]);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         words.starts_with(
@@ -118,7 +118,7 @@ fn zero_is_a_value() {
     // Nothing is a multiple of nothing.
     assert!(text.contains("0       1.00    x.pg172_a\n0       -       x.pg174_a\n"), "{text}");
     assert!(text.contains("0       1.00    x.pg172_a\n980     -       x.pg174_a\n"), "{text}");
-    let text = bench.output(&["report"]);
+    let text = bench.output(&["report", "--full"]);
     assert!(text.contains("rQPS from 0.00 (points-covered-si) to 0.99 (point-query)."), "{text}");
     for format in ["csv", "json", "html"] {
         let out = bench.output(&["report", "--format", format]);
@@ -199,7 +199,7 @@ fn figures_have_the_digits_of_their_files() {
     ] {
         assert!(text.lines().any(|own| own == line), "{line}: {text}");
     }
-    let text = bench.output(&["report"]);
+    let text = bench.output(&["report", "--full"]);
     assert!(text.contains("5.25") && !text.contains("86.0"), "{text}");
 }
 

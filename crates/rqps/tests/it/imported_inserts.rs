@@ -85,7 +85,7 @@ fn row(text: &str, title: &str, last: &str) -> String {
 #[test]
 fn the_three_tables_on_a_terminal() {
     let bench = folder();
-    let text = bench.output(&["report"]);
+    let text = bench.output(&["report", "--full"]);
     let rows = |title: &str, last: &[&str]| -> Vec<String> {
         last.iter().map(|last| row(&text, title, last)).collect()
     };

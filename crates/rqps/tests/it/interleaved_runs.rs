@@ -68,7 +68,7 @@ fn systems_are_interleaved() {
         }
     }
     assert!(said.stdout.contains("again"), "{}", said.stdout);
-    let text = bench.output(&["report"]);
+    let text = bench.output(&["report", "--full"]);
     assert!(text.contains("The systems were interleaved: slices of 20 ms"), "{text}");
     assert_follows_schema(&bench.json(&["report", "--format", "json"]));
     bench.output(&["report", "--format", "html", "-o", "page.html"]);
@@ -130,7 +130,7 @@ fn a_system_that_does_not_start_is_excluded_and_the_others_are_interleaved() {
             assert_eq!(done, [true, false, true], "{step}");
         }
     }
-    let report = bench.output(&["report"]);
+    let report = bench.output(&["report", "--full"]);
     assert!(report.contains("s1: excluded: start s1: "), "{report}");
     // Without the base, or with the base alone, nothing is compared.
     let ends = [

@@ -63,7 +63,7 @@ fn a_run_of_the_whole_suite_and_what_follows_it() {
 }
 
 fn reports(bench: &Bench, id: &str) {
-    let text = bench.output(&["report"]);
+    let text = bench.output(&["report", "--full"]);
     assert!(text.contains("read-only_range=10000"), "{text}");
     assert!(!text.contains('\x1b'), "colours without a terminal");
     let markdown = bench.output(&["report", "latest", "--format", "markdown"]);
@@ -141,7 +141,7 @@ fn an_interrupted_run_resumes_where_it_was() {
     };
     assert!(pending(&before) > 0, "it was not interrupted");
     // A report of what there is can be had.
-    assert!(bench.output(&["report"]).contains("interrupted"));
+    assert!(bench.output(&["report", "--full"]).contains("interrupted"));
     let said = bench.run(&["run", "plan.toml"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
     assert!(said.stderr.contains(&format!("run {id} resumes: ")), "{}", said.stderr);
@@ -252,7 +252,7 @@ fn a_run_stops_when_its_time_is_over_and_resumes() {
     let run = bench.latest();
     assert_eq!((&run["id"], &run["status"]), (&before["id"], &"finished".into()));
     assert_eq!(run["n_resumed"], 1);
-    let text = bench.output(&["report"]);
+    let text = bench.output(&["report", "--full"]);
     assert!(text.contains(words), "{text}");
     let said = bench.run(&["run", "plan.toml", "--stop-after", "soon"]);
     assert_eq!(said.code(), 2);

@@ -85,6 +85,7 @@ fn carry_out(bench: &Bench, text: &str, listen: &mut Listener<'_>) -> anyhow::Re
         trial: rqps_server::Trial::default(),
         templates: None,
         patience: rqps_server::Patience::default(),
+        wait_for_quiet: None,
     };
     let store = Store::open(&results)?;
     let (plan, _) = rqps_runner::on_this_host(plan, &store, &context, listen)?;

@@ -51,7 +51,7 @@ fn with_a_third_start(settings: &str) -> (Value, String) {
     assert_eq!(said.code(), 0, "{}", said.stderr);
     let report = bench.json(&["report", "--format", "json"]);
     assert_follows_schema(&report);
-    let text = bench.output(&["report"]).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = bench.output(&["report", "--full"]).split_whitespace().collect::<Vec<_>>().join(" ");
     bench.assert_tidy(report["run"]["id"].as_str().unwrap());
     (report, text)
 }

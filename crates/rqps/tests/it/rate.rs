@@ -75,7 +75,7 @@ fn a_rate_that_can_be_held_is_stored_and_shown() {
     };
     assert_eq!(result("point-query")["lateness"]["due"], 2 * N_DUE);
     assert!(result("load")["lateness"].is_null());
-    let text = bench.output(&["report"]);
+    let text = bench.output(&["report", "--full"]);
     assert!(text.contains("--- starts at the set rate"), "{text}");
     assert!(text.contains("A rate was set: QPS and their ratios say"), "{text}");
     bench.output(&["report", "--format", "html", "-o", "page.html"]);
@@ -127,7 +127,7 @@ fn an_impossible_rate_marks_every_slice() {
         assert!(count("n_missed") > count("n_due") / 2, "{late}");
         assert!(count("n_late") > 0 && count("max_ns") > 1_000_000, "{late}");
     }
-    let text = bench.output(&["report"]);
+    let text = bench.output(&["report", "--full"]);
     assert!(text.contains("the rate that was set was not held"), "{text}");
     let json = bench.json(&["report", "--format", "json"]);
     let kinds: Vec<&Value> =

@@ -78,7 +78,11 @@ fn a_second_run_copies_the_tables() {
             assert_eq!(second["warnings"][0]["run"], first["id"]);
             let sizes = |run: &Value| run["steps"][0]["systems"][0]["database_bytes"].clone();
             assert_eq!(sizes(&second), sizes(&first));
-            let report = bench.output(&["report"]).split_whitespace().collect::<Vec<_>>().join(" ");
+            let report = bench
+                .output(&["report", "--full"])
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ");
             let words =
                 format!("copies of those that run {} filled", first["id"].as_str().unwrap());
             assert!(report.contains(&words), "{report}");

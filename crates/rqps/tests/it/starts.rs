@@ -113,7 +113,7 @@ fn an_interleaved_run_killed_on_its_second_start_resumes_there() {
         }
     }
     assert!(!warned(&run, "resumed").is_empty());
-    let text = bench.output(&["report"]);
+    let text = bench.output(&["report", "--full"]);
     assert!(text.contains("Each step was measured on 2 starts of the servers"), "{text}");
 }
 
@@ -165,7 +165,7 @@ fn servers_are_started_again_on_their_data() {
             let log = format!("rqps-results/artifacts/{id}/server-{system}{launch}.log");
             assert!(bench.path(&log).is_file(), "{log}");
         }
-        let text = bench.output(&["report"]);
+        let text = bench.output(&["report", "--full"]);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.contains("Each step was measured on 3 starts of the servers."), "{text}");
         bench.assert_tidy(id);
@@ -226,7 +226,8 @@ fn real_servers_are_started_again_on_their_data_by_default() {
         }
         let kinds = kinds_of_warnings(&run);
         assert!(!kinds.contains("started-again") && !kinds.contains("resumed"), "{kinds:?}");
-        let text = bench.output(&["report"]).split_whitespace().collect::<Vec<_>>().join(" ");
+        let text =
+            bench.output(&["report", "--full"]).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.contains("Each step was measured on 4 starts of the servers."), "{text}");
         assert!(text.contains("a-again is a once more, as a server of its own."), "{text}");
         bench.assert_tidy(run["id"].as_str().unwrap());
@@ -275,7 +276,7 @@ fn systems_that_do_not_fit_together_are_measured_one_after_the_other() {
     for slice in steps.iter().flat_map(|step| step["systems"][1]["slices"].as_array().unwrap()) {
         assert!(slice["duration_ns"].as_u64().unwrap() >= 250_000_000, "{slice}");
     }
-    let text = bench.output(&["report"]);
+    let text = bench.output(&["report", "--full"]);
     assert!(text.contains("do not fit into memory together"), "{text}");
     bench.assert_tidy(run["id"].as_str().unwrap());
 }

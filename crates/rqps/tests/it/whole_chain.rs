@@ -49,7 +49,7 @@ fn chain(dbms: &str, version: &str) {
             }
         }
     }
-    let report = bench.output(&["report"]);
+    let report = bench.output(&["report", "--full"]);
     for words in ["point-query", "update-index", "insert", "rQPS"] {
         assert!(report.contains(words), "no {words} in {report}");
     }

@@ -32,6 +32,7 @@ fn context(results: &Path) -> Environment {
         trial: rqps_server::Trial::default(),
         templates: None,
         patience: rqps_server::Patience::default(),
+        wait_for_quiet: None,
     }
 }
 

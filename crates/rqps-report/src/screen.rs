@@ -1,0 +1,297 @@
+//! The answer on one screen: the verdict on each candidate, its worst and best steps, and what to know before it is
+//! believed. The other formats have the rest.
+
+use rqps_analysis::{Analysis, Cell, CellState, StepAnalysis};
+use rqps_model::warning::{HalfWidth, StepClass};
+use rqps_model::{Verdict, WarningKind};
+use rqps_text::number::{self, count};
+use rqps_text::words::{NAME_COLUMNS, clip, list_in_short, wrap};
+
+use crate::grid::{Grid, GridCell, Side, plain, toned};
+use crate::tone::Tone;
+use crate::warning::InWords;
+use crate::{comparison, headline, layout};
+
+/// Lines of a screen, less the few that a command adds below: where the page is, and the next prompt.
+const LINES: usize = 20;
+
+/// Lines that a severe warning takes, and all of them; the page and the other levels have the rest.
+const LINES_OF_WARNING: usize = 3;
+const LINES_OF_WARNINGS: usize = 5;
+
+/// Steps that are shown whatever else there is.
+const FEWEST_ROWS: usize = 4;
+
+/// Columns that a step's name gets.
+const STEP_COLUMNS: usize = 30;
+
+/// The answer in [`LINES`] lines of `width` columns, as far as its numbers fit.
+#[must_use]
+pub fn render(analysis: &Analysis<'_>, colour: bool, width: usize) -> String {
+    let page = Page { analysis, colour, width };
+    let (severe, foot) = (page.severe(), page.foot());
+    let n_fixed = line_count(&severe) + line_count(&foot);
+    let verdicts = page.verdicts(LINES.saturating_sub(n_fixed + FEWEST_ROWS + 1));
+    let rows = rows(analysis);
+    // The table has a heading.
+    let room = LINES.saturating_sub(n_fixed + line_count(&verdicts) + 1).max(FEWEST_ROWS);
+    let table = if rows.is_empty() { String::new() } else { page.table(rows, room) };
+    format!("{severe}{verdicts}{table}{foot}")
+}
+
+fn line_count(text: &str) -> usize {
+    text.lines().count()
+}
+
+/// What a screen is made of.
+struct Page<'a> {
+    analysis: &'a Analysis<'a>,
+    colour: bool,
+    width: usize,
+}
+
+impl Page<'_> {
+    fn strong(&self, text: &str) -> String {
+        let (on, off) = if self.colour { (Tone::Strong.ansi(), "\u{1b}[0m") } else { ("", "") };
+        format!("{on}{}{off}\n", wrap("", text, self.width))
+    }
+
+    /// The severe warnings, each in a few lines.
+    fn severe(&self) -> String {
+        let all = InWords::of(self.analysis).severe;
+        let mut out = String::new();
+        for (nth, text) in all.iter().enumerate() {
+            let room = LINES_OF_WARNING.min(LINES_OF_WARNINGS.saturating_sub(line_count(&out)));
+            if room < 2 {
+                let n_left = count(all.len() - nth, "more severe warning");
+                out.push_str(&format!("! {n_left}: --summary\n"));
+                break;
+            }
+            out.push_str(&clipped(&wrap("! ", text, self.width), room));
+        }
+        out
+    }
+
+    /// The verdict on the candidate, or a line for each of them in at most `room` lines.
+    fn verdicts(&self, room: usize) -> String {
+        let analysis = self.analysis;
+        match analysis.headlines.as_slice() {
+            [] => self.strong("One system: there is nothing to compare it with."),
+            [only] => {
+                let mut out = self.strong(&headline::sentence(analysis, only));
+                if let Some(median) = only.median {
+                    let others = headline::others(only.counts);
+                    let others = others.map_or_else(String::new, |others| format!(" {others}"));
+                    let text = format!("Median rQPS {}.{others}", number::plain_ratio(median));
+                    out.push_str(&format!("{}\n", wrap("", &text, self.width)));
+                }
+                out
+            }
+            all => {
+                let heading = headline::of_several(analysis);
+                let mut out = clipped(&self.strong(&heading), 2);
+                // Of the room the sentence, the heading and the line about the others take one each.
+                let n_shown = all.len().min(room.saturating_sub(3).clamp(2, MOST_CANDIDATES));
+                let grid = candidates(analysis, n_shown);
+                out.push_str(&grid.fitted(self.width).render_text(self.colour));
+                if all.len() > n_shown {
+                    let n_left = count(all.len() - n_shown, "more candidate");
+                    out.push_str(&format!("{n_left}: --summary\n"));
+                }
+                out
+            }
+        }
+    }
+
+    /// The steps in at most `room` lines and a heading: all, or the slowest and the fastest.
+    fn table(&self, mut rows: Vec<Row<'_>>, room: usize) -> String {
+        let render = |rows: &[Row<'_>]| {
+            grid(self.analysis, rows).fitted(self.width).render_text(self.colour)
+        };
+        if rows.len() <= room {
+            return render(&rows);
+        }
+        rows.retain(|row| row.ratio().is_finite() || row.has_failed());
+        // A line tells what is left out. Losses are looked for first.
+        let n_shown = (room - 1).min(rows.len());
+        let n_fast = n_shown / 3;
+        let n_slow = n_shown - n_fast;
+        let between = &rows[n_slow..rows.len() - n_fast];
+        let said = |wanted: Verdict| {
+            between.iter().filter(|row| row.cell.verdict() == Some(wanted)).count()
+        };
+        let counts = [Verdict::Slower, Verdict::Faster].map(|wanted| (said(wanted), wanted.word()));
+        let counts = counts.iter().filter(|(n, _)| *n > 0);
+        let counts: Vec<String> = counts.map(|(n, word)| format!(", {n} {word}")).collect();
+        let left_out = format!("… {} more{}", between.len(), counts.concat());
+        let shown: Vec<Row<'_>> =
+            rows[..n_slow].iter().chain(&rows[rows.len() - n_fast..]).copied().collect();
+        let text = render(&shown);
+        let mut lines: Vec<&str> = text.lines().collect();
+        lines.insert(1 + n_slow, &left_out);
+        lines.join("\n") + "\n"
+    }
+
+    /// Which warnings there are, how wide intervals are, and how to see the rest.
+    fn foot(&self) -> String {
+        let analysis = self.analysis;
+        let mut out = String::new();
+        let mut line = |text: &str, room: usize| {
+            out.push_str(&clipped(&wrap("", text, self.width), room));
+        };
+        let kinds = kinds(analysis);
+        if !kinds.is_empty() {
+            line(&format!("Warnings: {}.", list_in_short(&kinds)), 2);
+        }
+        for kind in &analysis.certainty {
+            let WarningKind::HalfWidths { medians } = kind else { continue };
+            let of = |own: &HalfWidth| {
+                let what = match own.kind {
+                    StepClass::Reads => "reads",
+                    StepClass::Writes => "writes",
+                    StepClass::Others => "other steps",
+                };
+                format!("±{} ({what})", number::small_percent(own.median))
+            };
+            let all: Vec<String> = medians.iter().map(of).collect();
+            let starts = count(usize::try_from(analysis.n_starts).unwrap_or(usize::MAX), "start");
+            line(&format!("Intervals: median {}; {starts} of the servers.", all.join(", ")), 1);
+        }
+        let n_others = analysis.warnings_by_weight().1.len();
+        if n_others > 0 {
+            line(&format!("{} before reading: --summary", count(n_others, "remark")), 1);
+        }
+        line(
+            &format!("All steps: rqps report {} --summary. Everything: --full.", analysis.run.id),
+            2,
+        );
+        out
+    }
+}
+
+/// Lines that were wrapped, cut after `room` of them.
+fn clipped(lines: &str, room: usize) -> String {
+    let mut kept: Vec<String> = lines.lines().take(room).map(str::to_owned).collect();
+    if line_count(lines) > room
+        && let Some(last) = kept.last_mut()
+    {
+        last.pop();
+        last.push('…');
+    }
+    kept.join("\n") + "\n"
+}
+
+/// The kinds of warnings of cells, with their numbers; the most frequent first.
+fn kinds(analysis: &Analysis<'_>) -> Vec<String> {
+    let mut kinds: Vec<(&str, usize)> = Vec::new();
+    for warning in analysis.steps.iter().flat_map(|s| &s.cells).flat_map(|c| &c.warnings) {
+        let key = warning.kind.key();
+        match kinds.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, n)) => *n += 1,
+            None => kinds.push((key, 1)),
+        }
+    }
+    kinds.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    kinds.iter().map(|(key, n)| format!("{key} ({n})")).collect()
+}
+
+/// Candidates that have a line.
+const MOST_CANDIDATES: usize = 8;
+
+/// A line for each of the first candidates.
+fn candidates(analysis: &Analysis<'_>, n_shown: usize) -> Grid {
+    let mut grid = Grid::new(&[
+        ("candidate", Side::Left),
+        ("slower", Side::Right),
+        ("faster", Side::Right),
+        ("same", Side::Right),
+        ("unclear", Side::Right),
+        ("other", Side::Right),
+        ("median", Side::Point),
+        ("worst", Side::Left),
+    ]);
+    for headline in analysis.headlines.iter().take(n_shown) {
+        let counts = headline.counts;
+        let others = counts.total() - counts.measured();
+        let mut row = vec![plain(analysis.short_label(headline.system_idx))];
+        let n = [counts.slower, counts.faster, counts.same, counts.unclear, others];
+        row.extend(n.map(|n| plain(n.to_string())));
+        row.push(headline.median.map_or_else(GridCell::default, |m| plain(number::plain_ratio(m))));
+        let worst = headline.range.and_then(|range| analysis.steps.get(range.lowest_idx));
+        let told = |step: &StepAnalysis<'_>| {
+            let ratio = step.cells.get(headline.system_idx)?.rqps()?;
+            Some(plain(format!("{} {}", number::ratio(&ratio), step.title)))
+        };
+        row.push(worst.and_then(told).unwrap_or_default());
+        grid.row(row);
+    }
+    grid
+}
+
+/// A step of a candidate.
+#[derive(Clone, Copy)]
+struct Row<'a> {
+    step: &'a StepAnalysis<'a>,
+    system_idx: usize,
+    cell: &'a Cell,
+}
+
+impl Row<'_> {
+    fn has_failed(&self) -> bool {
+        matches!(self.cell.state, CellState::Failed { .. })
+    }
+
+    /// The ratio by which rows are in order: failures first, what was not measured last.
+    fn ratio(&self) -> f64 {
+        let without = if self.has_failed() { f64::NEG_INFINITY } else { f64::INFINITY };
+        self.cell.rqps().map_or(without, |ratio| ratio.point)
+    }
+}
+
+/// The compared steps of all candidates, the slowest first.
+fn rows<'a>(analysis: &'a Analysis<'a>) -> Vec<Row<'a>> {
+    let compared = || analysis.steps.iter().filter(|step| step.is_compared());
+    let of = |system_idx: usize| {
+        compared().filter_map(move |step| {
+            Some(Row { step, system_idx, cell: step.cells.get(system_idx)? })
+        })
+    };
+    let mut rows: Vec<Row<'a>> = analysis.candidates().flat_map(of).collect();
+    rows.sort_by(|a, b| a.ratio().total_cmp(&b.ratio()));
+    rows
+}
+
+fn grid(analysis: &Analysis<'_>, rows: &[Row<'_>]) -> Grid {
+    let mut grid = Grid::new(&[
+        ("rQPS", Side::Point),
+        ("95% interval", Side::Left),
+        ("verdict", Side::Left),
+        ("step", Side::Left),
+        ("candidate", Side::Left),
+        ("cause", Side::Left),
+    ]);
+    let is_several = analysis.headlines.len() > 1;
+    for Row { step, system_idx, cell } in rows {
+        let label = if is_several { analysis.short_label(*system_idx) } else { "" };
+        let cause = cell.cause().map_or("", |cause| cause.kind.words(cause.direction));
+        grid.row(vec![
+            layout::rqps(cell),
+            layout::interval(cell),
+            verdict(cell),
+            plain(clip(&step.title, STEP_COLUMNS)),
+            plain(clip(label, NAME_COLUMNS)),
+            plain(cause),
+        ]);
+    }
+    grid
+}
+
+/// The verdict in the colour of its ratio, or why there is none.
+fn verdict(cell: &Cell) -> GridCell {
+    match cell.verdict() {
+        Some(Verdict::Slower) => toned(Verdict::Slower.word(), Tone::Lower),
+        Some(Verdict::Faster) => toned(Verdict::Faster.word(), Tone::Higher),
+        Some(other) => plain(other.word()),
+        None => plain(cell.bar().map_or("", comparison::bar)),
+    }
+}
