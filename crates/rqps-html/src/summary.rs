@@ -276,6 +276,7 @@ fn footnotes(analysis: &Analysis<'_>) -> Markup {
                     div id={ "note-" (note.letter) } {
                         dt { (note.letter) }
                         dd {
+                            code { (note.kind.key()) } " "
                             (rqps_text::words::capital(&rqps_text::words::one_line(&warning::meaning(&note.kind)))) ". "
                             span.places { @for place in &places::list(analysis, idx) { span { (outside(place)) } " " } }
                         }

@@ -178,7 +178,8 @@ fn summary(out: &mut String, analysis: &Analysis<'_>) {
     }
     for (idx, note) in analysis.footnotes.iter().enumerate() {
         let places = places::list(analysis, idx).join("; ");
-        let text = format!("{} {}: {places}", note.letter, warning::meaning(&note.kind));
+        let (name, meaning) = (note.kind.key(), warning::meaning(&note.kind));
+        let text = format!("{} {name}: {meaning}: {places}", note.letter);
         out.push_str(&format!("- {}\n", escape_markdown(&text)));
     }
     if !analysis.footnotes.is_empty() {

@@ -9,7 +9,7 @@ use rqps_text::words::{NAME_COLUMNS, clip, list_in_short, wrap};
 
 use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::tone::Tone;
-use crate::warning::InWords;
+use crate::warning::{self, InWords};
 use crate::{comparison, headline, layout};
 
 /// Lines of a screen, less the few that a command adds below: where the page is, and the next prompt.
@@ -35,7 +35,10 @@ pub fn render(analysis: &Analysis<'_>, colour: bool, width: usize) -> String {
     let rows = rows(analysis);
     // The table has a heading.
     let room = LINES.saturating_sub(n_fixed + line_count(&verdicts) + 1).max(FEWEST_ROWS);
-    let table = if rows.is_empty() { String::new() } else { page.table(rows, room) };
+    let table = match rows.is_empty() {
+        true => page.rates(room),
+        false => page.table(rows, room),
+    };
     format!("{severe}{verdicts}{table}{foot}")
 }
 
@@ -132,6 +135,36 @@ impl Page<'_> {
         lines.join("\n") + "\n"
     }
 
+    /// The rates of a system that is compared with none, in at most `room` lines and a heading.
+    fn rates(&self, room: usize) -> String {
+        let analysis = self.analysis;
+        let mut grid = Grid::new(&[
+            ("QPS", Side::Point),
+            ("95% interval", Side::Left),
+            ("unit", Side::Left),
+            ("step", Side::Left),
+        ]);
+        let n_shown = if analysis.steps.len() > room { room - 1 } else { analysis.steps.len() };
+        for step in analysis.steps.iter().take(n_shown) {
+            let Some(cell) = step.cells.get(analysis.base) else { continue };
+            let interval = cell.figure().and_then(|figure| number::figure_interval(&figure));
+            grid.row(vec![
+                layout::figure(cell),
+                plain(interval.unwrap_or_default()),
+                plain(step.step.info.figure.unit()),
+                plain(clip(&step.title, STEP_COLUMNS)),
+            ]);
+        }
+        if grid.is_empty() {
+            return String::new();
+        }
+        let mut out = grid.fitted(self.width).render_text(self.colour);
+        if analysis.steps.len() > n_shown {
+            out.push_str(&format!("… {}\n", count(analysis.steps.len() - n_shown, "more step")));
+        }
+        out
+    }
+
     /// Which warnings there are, how wide intervals are, and how to see the rest.
     fn foot(&self) -> String {
         let analysis = self.analysis;
@@ -141,7 +174,7 @@ impl Page<'_> {
         };
         let kinds = kinds(analysis);
         if !kinds.is_empty() {
-            line(&format!("Warnings: {}.", list_in_short(&kinds)), 2);
+            line(&format!("Warnings: {} (rqps warnings NAME explains).", list_in_short(&kinds)), 2);
         }
         for kind in &analysis.certainty {
             let WarningKind::HalfWidths { medians } = kind else { continue };
@@ -157,9 +190,13 @@ impl Page<'_> {
             let starts = count(usize::try_from(analysis.n_starts).unwrap_or(usize::MAX), "start");
             line(&format!("Intervals: median {}; {starts} of the servers.", all.join(", ")), 1);
         }
-        let n_others = analysis.warnings_by_weight().1.len();
-        if n_others > 0 {
-            line(&format!("{} before reading: --summary", count(n_others, "remark")), 1);
+        let others = warning::sentences(analysis, analysis.warnings_by_weight().1);
+        if let Some((first, rest)) = others.split_first() {
+            let more = match rest.len() {
+                0 => String::new(),
+                n => format!("({n} more before reading: --summary) "),
+            };
+            line(&format!("! {more}{first}"), 2);
         }
         line(
             &format!("All steps: rqps report {} --summary. Everything: --full.", analysis.run.id),

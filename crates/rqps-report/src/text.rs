@@ -286,7 +286,7 @@ fn summary(page: &mut Page, analysis: &Analysis<'_>) {
     );
     for (idx, note) in analysis.footnotes.iter().enumerate() {
         let places = many::places(analysis, &places::list(analysis, idx));
-        let text = format!("{}: {places}", warning::meaning(&note.kind));
+        let text = format!("{}: {}: {places}", note.kind.key(), warning::meaning(&note.kind));
         page.paragraph(&format!("{}  ", note.letter), &text);
     }
     why(page, analysis);

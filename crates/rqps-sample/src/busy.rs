@@ -35,8 +35,18 @@ fn host() -> Option<HostStat> {
     parse_host_stat(&fs::read_to_string("/proc/stat").ok()?).ok()
 }
 
-/// Name and ticks of each process.
-type Processes = BTreeMap<i32, (String, u64)>;
+/// A process as it was seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Seen {
+    name: String,
+    /// CPU time that it has used, ticks.
+    ticks: u64,
+    /// Tells a process from a later one with the same id. Names change: those of kernel threads with their work.
+    started_ticks: u64,
+}
+
+/// The processes by their ids.
+type Processes = BTreeMap<i32, Seen>;
 
 fn processes() -> Processes {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -48,11 +58,12 @@ fn processes() -> Processes {
     pids.filter_map(of).collect()
 }
 
-/// Name and ticks of a process from its `stat`.
-fn parse(text: &str) -> Option<(String, u64)> {
+/// A process from its `stat`.
+fn parse(text: &str) -> Option<Seen> {
     let stat = parse_process_stat(text).ok()?;
-    let name = text.split_once('(')?.1.rsplit_once(')')?.0;
-    Some((name.to_owned(), stat.user_ticks.saturating_add(stat.system_ticks)))
+    let name = text.split_once('(')?.1.rsplit_once(')')?.0.to_owned();
+    let ticks = stat.user_ticks.saturating_add(stat.system_ticks);
+    Some(Seen { name, ticks, started_ticks: stat.start_ticks })
 }
 
 fn between(before: &HostStat, after: &HostStat, old: &Processes, new: &Processes) -> Busy {
@@ -60,9 +71,10 @@ fn between(before: &HostStat, after: &HostStat, old: &Processes, new: &Processes
     let all = |stat: &HostStat| used(stat) + stat.idle_ticks + stat.iowait_ticks;
     let whole = all(after).saturating_sub(all(before)).max(1) as f64;
     let mut by_name: BTreeMap<&str, u64> = BTreeMap::new();
-    for (pid, (name, ticks)) in new {
-        let was = old.get(pid).filter(|(known, _)| known == name).map_or(0, |(_, ticks)| *ticks);
-        *by_name.entry(name).or_default() += ticks.saturating_sub(was);
+    for (pid, own) in new {
+        let was = old.get(pid).filter(|known| known.started_ticks == own.started_ticks);
+        let used = own.ticks.saturating_sub(was.map_or(0, |was| was.ticks));
+        *by_name.entry(&own.name).or_default() += used;
     }
     let shares = by_name.into_iter().map(|(name, ticks)| (name.to_owned(), ticks as f64 / whole));
     let mut programs: Vec<(String, f64)> =
@@ -82,12 +94,22 @@ mod tests {
 
     #[test]
     fn programs_are_told_by_what_they_used_meanwhile() {
-        let of = |list: &[(i32, &str, u64)]| -> Processes {
-            list.iter().map(|(pid, name, ticks)| (*pid, ((*name).to_owned(), *ticks))).collect()
+        let of = |list: &[(i32, &str, u64, u64)]| -> Processes {
+            let one = |(pid, name, ticks, started_ticks): &(i32, &str, u64, u64)| {
+                let name = (*name).to_owned();
+                (*pid, Seen { name, ticks: *ticks, started_ticks: *started_ticks })
+            };
+            list.iter().map(one).collect()
         };
-        // 7 is another process than before, 9 has begun, 8 used nothing.
-        let old = of(&[(7, "sh", 900), (8, "init", 50), (5, "cc", 100)]);
-        let new = of(&[(7, "rustc", 40), (8, "init", 50), (9, "rustc", 20), (5, "cc", 110)]);
+        // 7 is another process than before, 9 has begun, 8 used nothing, 6 has another name by now.
+        let old = of(&[(7, "sh", 900, 1), (8, "init", 50, 1), (5, "cc", 100, 1), (6, "a", 900, 1)]);
+        let new = of(&[
+            (7, "rustc", 40, 2),
+            (8, "init", 50, 1),
+            (9, "rustc", 20, 2),
+            (5, "cc", 110, 1),
+            (6, "b", 901, 1),
+        ]);
         let found = between(&stat(1000, 1000), &stat(1080, 1120), &old, &new);
         assert!((found.share - 0.4).abs() < 1e-9, "{found:?}");
         let programs = [("rustc".to_owned(), 0.3), ("cc".to_owned(), 0.05)];
@@ -97,7 +119,8 @@ mod tests {
     #[test]
     fn a_name_may_hold_anything() {
         let text = "12 (a) R 1) S 1 2 3 0 -1 0 0 0 0 0 7 5 0 0 20 0 1 0 99 0 0";
-        assert_eq!(parse(text), Some(("a) R 1".to_owned(), 12)));
+        let seen = Seen { name: "a) R 1".to_owned(), ticks: 12, started_ticks: 99 };
+        assert_eq!(parse(text), Some(seen));
         assert_eq!(parse("12 no name"), None);
     }
 

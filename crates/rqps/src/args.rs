@@ -84,6 +84,12 @@ pub(crate) enum Command {
     /// Ends the servers named on standard input when that ends; started by runs themselves
     #[command(hide = true)]
     Watchdog,
+    /// What warnings of reports mean, and what to do about them
+    Warnings {
+        /// Their names, such as client-bound [default: all]
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
+    },
     /// What this host lacks for a run, and what disturbs one, with the command that mends it
     Doctor {
         /// As JSON
@@ -252,11 +258,11 @@ pub(crate) struct ReportArgs {
     pub(crate) format: Option<Format>,
 
     /// All steps in tables, and what differs between the systems
-    #[arg(long, conflicts_with_all = ["format", "full"])]
+    #[arg(long, conflicts_with = "full")]
     pub(crate) summary: bool,
 
     /// Everything: each step with its metrics, causes and warnings
-    #[arg(long, conflicts_with = "format")]
+    #[arg(long)]
     pub(crate) full: bool,
 
     /// Write charts of relative QPS into this directory, an SVG and a PNG file per group of steps, in place of the

@@ -22,6 +22,7 @@ pub(crate) fn run(args: &CompareArgs, around: &Surroundings) -> Result<()> {
     };
     let runs = args.runs.iter().map(select).collect::<Result<Vec<_>>>()?;
     let format = Format::of(args.format, args.output.as_deref());
+    let detail = detail_of(format, args.summary, args.full)?;
     if format == Format::Text {
         if args.base.is_some() {
             bail!(
@@ -38,7 +39,6 @@ pub(crate) fn run(args: &CompareArgs, around: &Surroundings) -> Result<()> {
         return crate::charts::write(&analysis, dir);
     }
     let colour = around.colour && args.output.is_none();
-    let detail = detail_of(args.summary, args.full);
     let options = TextOptions { colour, detail, width: text_width() };
     let text = render_analysis(&analysis, format, options);
     around.go_on()?;

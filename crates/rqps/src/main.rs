@@ -32,6 +32,7 @@ mod sysbench;
 mod tables;
 mod trial;
 mod typed;
+mod warnings;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -181,6 +182,7 @@ fn dispatch(cli: &Cli, around: &Surroundings) -> Result<ExitCode> {
         Command::Calibrate(args) => calibrate::run(args, around)?,
         Command::Watchdog => return watch_servers(),
         Command::Sysbench { args } => return Ok(sysbench::run(args)),
+        Command::Warnings { names } => warnings::run(names)?,
         Command::Doctor { json } => return doctor::run(*json, around),
     }
     Ok(ExitCode::SUCCESS)
@@ -208,6 +210,7 @@ fn has_something_to_end(command: &Command) -> bool {
         | Command::Runs(_)
         | Command::Tables(_)
         | Command::Suites(_)
+        | Command::Warnings { .. }
         | Command::Watchdog
         | Command::Sysbench { .. } => false,
     }

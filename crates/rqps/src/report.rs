@@ -23,25 +23,29 @@ pub(crate) fn write(args: &ReportArgs, around: &Surroundings) -> Result<()> {
         return crate::charts::write(&Analysis::of_base(&run, base, judging), dir);
     }
     let format = Format::of(args.format, args.output.as_deref());
+    let detail = detail_of(format, args.summary, args.full)?;
     if format == Format::Text {
         let run = Run { base, ..run };
         return write_tables(&[run], judging, args.output.as_deref());
     }
     let found = Found { run: &run, base, profiles: &profiles };
     let colour = around.colour && args.output.is_none();
-    let detail = detail_of(args.summary, args.full);
     let text = render(found, format, judging, TextOptions { colour, detail, width: text_width() })?;
     around.go_on()?;
     output::write(args.output.as_deref(), &text)
 }
 
-/// How much of a report is shown.
-pub(crate) fn detail_of(summary: bool, full: bool) -> Detail {
-    match (summary, full) {
+/// How much of a report is shown on a terminal.
+pub(crate) fn detail_of(format: Format, summary: bool, full: bool) -> Result<Detail> {
+    if format != Format::Terminal && (summary || full) {
+        let option = if full { "--full" } else { "--summary" };
+        bail!("{option} is of the report for a terminal; the other formats have everything");
+    }
+    Ok(match (summary, full) {
         (_, true) => Detail::Full,
         (true, false) => Detail::Summary,
         (false, false) => Detail::Screen,
-    }
+    })
 }
 
 /// The system with a label, by index.

@@ -37,7 +37,7 @@ pub(super) fn footnotes<'g>(gate: &'g Gate<'_>) -> impl Iterator<Item = (&'g str
     let analysis = gate.analysis;
     let notes = analysis.footnotes.iter().enumerate();
     notes.filter(move |(idx, _)| is_used(gate, *idx)).map(|(idx, note)| {
-        let meaning = warning::meaning(&note.kind);
+        let meaning = format!("{}: {}", note.kind.key(), warning::meaning(&note.kind));
         let text = if is_incomplete_without_facts(&note.kind) {
             format!("{meaning}: {}", places::list(analysis, idx).join("; "))
         } else {

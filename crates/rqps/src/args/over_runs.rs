@@ -23,11 +23,11 @@ pub(crate) struct CompareArgs {
     pub(crate) format: Option<Format>,
 
     /// All steps in tables, and what differs between the systems
-    #[arg(long, conflicts_with_all = ["format", "full"])]
+    #[arg(long, conflicts_with = "full")]
     pub(crate) summary: bool,
 
     /// Everything: each step with its metrics, causes and warnings
-    #[arg(long, conflicts_with = "format")]
+    #[arg(long)]
     pub(crate) full: bool,
 
     /// Write charts of relative QPS into this directory, an SVG and a PNG file per group of steps, in place of the

@@ -187,7 +187,7 @@ fn what_no_step_tells_stands_in_the_report() {
     let json = bench.json(&["report", "--format", "json"]);
     assert_eq!(json["run"]["warnings"][0]["system"], "a");
     for format in ["terminal", "markdown"] {
-        let report = bench.output(&["report", "--format", format]);
+        let report = bench.output(&crate::report_in(format));
         assert!(report.contains("What happened on the way"), "{format}: {report}");
         assert!(report.contains("SIGKILL"), "{format}: {report}");
     }

@@ -142,7 +142,7 @@ fn imported_and_measured_systems_in_one_report() {
     );
     bench.output(&["import", "mytools", "tables.1u", "--date", "2025-08-31"]);
     let args = ["compare", "20261101", "20250831"];
-    let text = bench.output(&args);
+    let text = bench.output(&[&args[..], &["--full"]].concat());
     assert!(text.contains("The figures of x.my5651_rel.z12a.pk1"), "{text}");
     let json = bench.json(&[&args[..], &["--format", "json"]].concat());
     assert_follows_schema(&json);

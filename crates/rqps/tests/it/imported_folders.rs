@@ -85,7 +85,7 @@ fn long_names_stay_different() {
     let bench = with_table(&labels, &rows);
     bench.output(&["import", "mytools", "in.1u"]);
     for format in ["text", "terminal", "markdown"] {
-        let text = bench.output(&["report", "--format", format]);
+        let text = bench.output(&crate::report_in(format));
         let text = text.replace('\\', "");
         for label in &labels {
             let end = &label[label.rfind(".pk").unwrap()..];
@@ -94,7 +94,7 @@ fn long_names_stay_different() {
         }
     }
     for format in ["terminal", "markdown"] {
-        let text = bench.output(&["report", "--format", format]).replace('\\', "");
+        let text = bench.output(&crate::report_in(format)).replace('\\', "");
         for step in ["ered-pk", "ered-si", "nge=10 ", "nge=100 ", "nge=1000"] {
             let heads = text.lines().filter(|line| line.contains("rQPS") && line.contains(step));
             assert!(heads.count() >= 1, "{format} {step}: {text}");
@@ -121,7 +121,7 @@ fn zero_is_a_value() {
     let text = bench.output(&["report", "--full"]);
     assert!(text.contains("rQPS from 0.00 (points-covered-si) to 0.99 (point-query)."), "{text}");
     for format in ["csv", "json", "html"] {
-        let out = bench.output(&["report", "--format", format]);
+        let out = bench.output(&crate::report_in(format));
         assert!(!readable(&out).contains("NaN"), "{format}");
     }
 }
@@ -307,7 +307,7 @@ fn a_log_with_dead_threads_has_a_footnote() {
         said.stderr
     );
     for format in ["text", "terminal", "markdown", "html"] {
-        let text = bench.output(&["report", "--format", format]);
+        let text = bench.output(&crate::report_in(format));
         assert!(text.contains("sysbench ran on with 5 of 8 threads"), "{format}: {text}");
     }
 }

@@ -31,7 +31,7 @@ fn lines(text: &str, step: &str, title: &str) -> Vec<String> {
 
 #[test]
 fn response_times_by_bucket_on_a_terminal() {
-    let text = imported().output(&["report"]);
+    let text = imported().output(&["report", "--full"]);
     // 9736 of 9756 queries, and 19336 of 19356.
     assert_eq!(
         lines(&text, "qr100.L1", "percent of responses up to")[..2],

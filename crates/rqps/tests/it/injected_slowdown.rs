@@ -65,7 +65,8 @@ fn whatever_ends_a_slowed_run_nothing_stays_stopped() {
         assert_complete(&bench.latest(), 2);
         let words =
             "Slowed down on purpose (injected slowdown): the threads that serve the clients";
-        assert!(said.stdout.contains(words), "{}", said.stdout);
+        let report = bench.output(&["report", "--summary"]);
+        assert!(report.contains(words), "{report}");
         bench.assert_tidy(&id);
     });
 }
@@ -107,7 +108,7 @@ fn half_of_the_time_is_missing() {
         // On a host whose CPUs others want too, pauses come late and part of the loss is given back, and all of it
         // where they want all: of three runs one must show it.
         let mut seen = Vec::new();
-        let (said, run) = loop {
+        let run = loop {
             let said = bench.run(&["run", "plan.toml", "--new"]);
             assert_eq!(said.code(), 0, "{}", said.stderr);
             let run = bench.latest();
@@ -118,16 +119,13 @@ fn half_of_the_time_is_missing() {
             let systems = &read["systems"];
             let ratio = figure(&systems[1]) / figure(&systems[0]);
             if (0.2..0.85).contains(&ratio) && *pauses.start() > 3000 && *pauses.end() < 7000 {
-                break (said, run);
+                break run;
             }
             seen.push((ratio, pauses));
             assert!(seen.len() < 3, "{seen:?}");
         };
-        assert!(
-            said.stdout.contains("stopped on purpose (injected slowdown): "),
-            "{}",
-            said.stdout
-        );
+        let report = bench.output(&["report", "--full"]);
+        assert!(report.contains("stopped on purpose (injected slowdown): "), "{report}");
         bench.assert_tidy(run["id"].as_str().unwrap());
     });
 }

@@ -127,6 +127,7 @@ fn help_of_the_tool() {
                      reports
           sysbench   In place of the program sysbench: its options, its scripts, its output
                      (docs/sysbench.md)
+          warnings   What warnings of reports mean, and what to do about them
           doctor     What this host lacks for a run, and what disturbs one, with the command that mends it
 
         Options:
@@ -158,7 +159,8 @@ fn help_of_commands() {
               --results <DIR>          Directory of the results store [default: rqps-results]
               --cache <DIR>            Directory where fetched servers are kept [default: the user's cache
                                        directory]
-              --vs <SYSTEM>            A system to compare with the base; may be given more than once
+              --vs <SYSTEM>            A system to compare with the base, such as patched=pg@/build/pg, with
+                                       its label before it; may be given more than once
               --catalogue <FILE>       File of servers of your own, beside the built-in ones [default:
                                        rqps/servers.toml in the user's configuration directory]
               --suite <SUITE>          Suite: sysbench, insert (the Insert Benchmark), or the path of a
@@ -192,8 +194,10 @@ fn help_of_commands() {
               --stop-after <TIME>      Stop after this long, such as 36h, as an interrupt would; the same
                                        command resumes the run
               --no-html                Write no HTML report at the end
-              --bound <PERCENT>        Difference that matters in the report at the end, such as 5%
-                                       [default: 5%]
+              --wait-for-quiet <TIME>  Wait this long, such as 10m, for other programs to leave the CPUs;
+                                       end with an error if they do not
+              --bound <PERCENT>        Difference that matters, such as 5% [default: 5%]
+              --allow-busy-host        Give verdicts on steps during which other programs had the CPUs, too
           -h, --help                   Print help
     "#]].assert_eq(&bench.output(&["run", "--help"]));
     expect![[r#"

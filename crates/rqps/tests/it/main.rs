@@ -134,3 +134,11 @@ mod table_states;
 mod unheard;
 #[cfg(test)]
 mod whole_chain;
+
+/// The words that show all of the last run in a format: on a terminal the usual is what fits a screen.
+#[cfg(test)]
+fn report_in(format: &str) -> Vec<&str> {
+    let mut words = vec!["report", "--format", format];
+    words.extend((format == "terminal").then_some("--full"));
+    words
+}

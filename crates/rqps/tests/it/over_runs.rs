@@ -18,7 +18,14 @@ fn nights() -> Bench {
 #[test]
 fn systems_of_two_runs_in_one_report() {
     let bench = nights();
-    let text = bench.output(&["compare", "20261101", "latest", "--base", "20261101:pg180.small"]);
+    let text = bench.output(&[
+        "compare",
+        "20261101",
+        "latest",
+        "--base",
+        "20261101:pg180.small",
+        "--full",
+    ]);
     assert!(text.contains("These are systems of 2 runs."), "{text}");
     assert!(text.contains("pg180.small@20261103"), "{text}");
     let json = bench.json(&["compare", "20261101", "latest", "--format", "json"]);
@@ -70,7 +77,7 @@ fn a_history_leaves_out_what_cannot_be_read() {
 fn a_history_of_all_runs() {
     let bench = nights();
     let text = bench.output(&["history", "--by", "time"]);
-    assert!(text.starts_with("1 change in 1 series, by time.\n"), "{text}");
+    assert!(text.starts_with("1 change of level in 1 series, by time.\n"), "{text}");
     let change = "point-query got slower on 2026-11-03 (run 20261103-080000-nightly), 10";
     assert!(text.contains(change), "{text}");
     assert!(!text.contains('\x1b'), "colours without a terminal");
