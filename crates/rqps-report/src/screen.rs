@@ -169,12 +169,16 @@ impl Page<'_> {
     fn foot(&self) -> String {
         let analysis = self.analysis;
         let mut out = String::new();
-        let mut line = |text: &str, room: usize| {
-            out.push_str(&clipped(&wrap("", text, self.width), room));
+        let mut line = |first: &str, text: &str, room: usize| {
+            out.push_str(&clipped(&wrap(first, text, self.width), room));
         };
         let kinds = kinds(analysis);
         if !kinds.is_empty() {
-            line(&format!("Warnings: {} (rqps warnings NAME explains).", list_in_short(&kinds)), 2);
+            line(
+                "",
+                &format!("Warnings: {}. rqps warnings NAME explains.", list_in_short(&kinds)),
+                2,
+            );
         }
         for kind in &analysis.certainty {
             let WarningKind::HalfWidths { medians } = kind else { continue };
@@ -188,7 +192,7 @@ impl Page<'_> {
             };
             let all: Vec<String> = medians.iter().map(of).collect();
             let starts = count(usize::try_from(analysis.n_starts).unwrap_or(usize::MAX), "start");
-            line(&format!("Intervals: median {}; {starts} of the servers.", all.join(", ")), 1);
+            line("", &format!("Intervals: median {}; {starts} of the servers.", all.join(", ")), 1);
         }
         let others = warning::sentences(analysis, analysis.warnings_by_weight().1);
         if let Some((first, rest)) = others.split_first() {
@@ -196,12 +200,10 @@ impl Page<'_> {
                 0 => String::new(),
                 n => format!("({n} more before reading: --summary) "),
             };
-            line(&format!("! {more}{first}"), 2);
+            line("! ", &format!("{more}{first}"), 2);
         }
-        line(
-            &format!("All steps: rqps report {} --summary. Everything: --full.", analysis.run.id),
-            2,
-        );
+        let id = &analysis.run.id;
+        line("", &format!("All steps: rqps report {id} --summary. Everything: --full."), 2);
         out
     }
 }
