@@ -229,12 +229,12 @@ fn lasting(event: &Event<'_>) -> Option<String> {
             let clients = clients_text(*clients);
             Some(match (figure, failure) {
                 (_, Some(failure)) => {
-                    format!("{label:18} {step:32} {clients:>10}  FAILED: {failure}")
+                    format!("{label:14} {step:28} {clients:>10}  FAILED: {failure}")
                 }
                 (Some(figure), None) => {
-                    format!("{label:18} {step:32} {clients:>10} {figure:>12.0} {unit}")
+                    format!("{label:14} {step:28} {clients:>10} {figure:>9.0} {unit}")
                 }
-                (None, None) => format!("{label:18} {step:32} {clients:>10}"),
+                (None, None) => format!("{label:14} {step:28} {clients:>10}"),
             })
         }
         _ => None,

@@ -73,7 +73,7 @@ pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Re
     let untold = tell(found, args, judging, around, &store);
     let (took, share) = (taken(began.elapsed()), 100.0 * measured_share.clamp(0.0, 1.0));
     progress.line(&format!(
-        "run {id} took {took}; of the time after fetching, {share:.0}% was measured"
+        "run {id} took {took}; {share:.0}% of the time after fetching was measured"
     ));
     let failed: Vec<&str> = run
         .steps
