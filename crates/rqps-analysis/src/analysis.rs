@@ -103,10 +103,8 @@ pub struct Analysis<'a> {
     pub joined: Option<&'a Joined>,
     /// On how many starts of the servers it was measured, or is to be.
     pub n_starts: u32,
-    /// The practical bound d of the verdicts, as a share: 0.05 for 5%.
-    pub bound: f64,
     /// How verdicts are reached.
-    judging: Judging,
+    pub judging: Judging,
     /// Index of the base among the systems.
     pub base: usize,
     /// A name for people per system: `MySQL 8.0.33` where that is unique in the run, else the label.
@@ -267,9 +265,12 @@ impl<'a> Analysis<'a> {
         let around = explain::Around::of(run, origin::Rule { base, joined });
         let of_steps = reported.iter().zip(&observed).zip(&plans);
         let of_steps: Vec<ObservedStep<'_>> = of_steps
-            .map(|((step, observed), plans)| ObservedStep { step, observed, plans })
+            .map(|((step, observed), plans)| {
+                let bars_busy_host = !judging.allow_busy_host;
+                ObservedStep { step, observed, plans, bars_busy_host }
+            })
             .collect();
-        let cells = cells::cells(&around, &of_steps, judging, &mut book);
+        let cells = cells::cells(&around, &of_steps, judging.bound, &mut book);
         let differences = known.differences.unwrap_or_else(|| Differences::between(&run.systems));
         let parts = reported.into_iter().zip(observed).zip(plans).zip(cells);
         let steps: Vec<StepAnalysis<'a>> = parts
@@ -289,7 +290,6 @@ impl<'a> Analysis<'a> {
             run,
             joined,
             n_starts: run.n_starts(),
-            bound: judging.bound,
             judging,
             base,
             names: names(run),

@@ -39,20 +39,21 @@ pub(super) fn of_run(analysis: &Analysis<'_>) -> Markup {
     let told: Vec<(usize, Vec<String>)> = analysis
         .headlines
         .iter()
-        .map(|own| (own.system_idx, headline::remarks(analysis, own)))
-        .filter(|(_, remarks)| !remarks.is_empty())
+        .map(|own| {
+            let causes = headline::causes(analysis, own).into_iter();
+            (own.system_idx, causes.chain(headline::unclear(analysis, own)).collect())
+        })
+        .filter(|(_, sentences): &(usize, Vec<String>)| !sentences.is_empty())
         .collect();
     let is_several = analysis.headlines.len() > 1;
     html! {
         @if !told.is_empty() {
             section #causes aria-labelledby="causes-title" {
                 h2 #causes-title { "Causes" }
-                @for (system_idx, remarks) in &told {
+                @for (system_idx, sentences) in &told {
                     @if is_several { h3 { (outside(analysis.label(*system_idx))) } }
                     ul.sentences {
-                        @for remark in remarks {
-                            li { (outside(remark.strip_prefix("Cause: ").unwrap_or(remark))) }
-                        }
+                        @for sentence in sentences { li { (outside(sentence)) } }
                     }
                 }
             }

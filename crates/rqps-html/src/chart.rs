@@ -54,7 +54,7 @@ fn charts(analysis: &Analysis<'_>) -> Markup {
             } @else {
                 p {
                     "A dot is the rQPS, its whisker the 95% interval; left of the line is slower. "
-                    "The band is 1 ± " (number::exact_percent(analysis.bound)) "; the axis is logarithmic."
+                    "The band is 1 ± " (number::exact_percent(analysis.judging.bound)) "; the axis is logarithmic."
                 }
                 @if !is_many { (legend(analysis, &candidates)) }
                 svg.defs width="0" height="0" aria-hidden="true" {
@@ -114,7 +114,7 @@ fn axis(scale: Scale) -> Markup {
 
 /// The bound's band, the grid and the line at 1: drawn once, used behind every row.
 fn band(analysis: &Analysis<'_>, scale: Scale) -> Markup {
-    let (low, high) = (1.0 - analysis.bound, 1.0 + analysis.bound);
+    let (low, high) = (1.0 - analysis.judging.bound, 1.0 + analysis.judging.bound);
     let width = scale.percent(high) - scale.percent(low);
     html! {
         rect.band x=(pct(scale.percent(low))) y="0" width=(pct(width)) height="100%" {}

@@ -76,7 +76,10 @@ fn svg(analysis: &Analysis<'_>, scale: Scale, group: Group, steps: &[&StepAnalys
     let sure = if analysis.is_all_imported() {
         "imported, n=1: no intervals".to_owned()
     } else {
-        format!("whisker: 95% interval; band: 1 ± {}", number::exact_percent(analysis.bound))
+        format!(
+            "whisker: 95% interval; band: 1 ± {}",
+            number::exact_percent(analysis.judging.bound)
+        )
     };
     let picture = html! {
         svg xmlns="http://www.w3.org/2000/svg" width=(WIDTH) height=(height)
@@ -118,7 +121,8 @@ fn frame(
     scale: Scale,
     Range { start: top, end: bottom }: Range<usize>,
 ) -> Markup {
-    let (low, high) = (x_of(scale, 1.0 - analysis.bound), x_of(scale, 1.0 + analysis.bound));
+    let (low, high) =
+        (x_of(scale, 1.0 - analysis.judging.bound), x_of(scale, 1.0 + analysis.judging.bound));
     let height = bottom - top;
     html! {
         rect x=(px(low)) y=(top) width=(px(high - low)) height=(height) fill=(BAND) {}

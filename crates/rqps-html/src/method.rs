@@ -32,7 +32,7 @@ fn sentences(items: &[String]) -> Markup {
 }
 
 fn reading(analysis: &Analysis<'_>) -> Markup {
-    let bound = number::exact_percent(analysis.bound);
+    let bound = number::exact_percent(analysis.judging.bound);
     let over_runs = analysis.joined.is_some().then_some(
         "Between systems of different runs it is Welch's t on the figures of two samples. ",
     );

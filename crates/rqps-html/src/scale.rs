@@ -31,7 +31,7 @@ impl Scale {
     /// An axis that holds every rQPS of the run and the bound's band.
     pub(crate) fn of(analysis: &Analysis<'_>) -> Self {
         let ratios = || analysis.steps.iter().flat_map(|s| &s.cells).filter_map(|c| c.rqps());
-        let band = [1.0 - 1.6 * analysis.bound, 1.0 + 1.6 * analysis.bound];
+        let band = [1.0 - 1.6 * analysis.judging.bound, 1.0 + 1.6 * analysis.judging.bound];
         let points = || ratios().map(|r| r.point).chain(band).filter(|v| *v > 0.0 && v.is_finite());
         let low = points().fold(f64::INFINITY, f64::min);
         let high = points().fold(0.0, f64::max);

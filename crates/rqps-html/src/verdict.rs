@@ -41,6 +41,7 @@ fn render(analysis: &Analysis<'_>) -> Markup {
             p.verdict { (one_line(&headline::of_several(analysis))) }
             (candidates(analysis))
         }
+        @for sentence in headline::beside_all(analysis) { p.hint { (outside(&sentence)) } }
         (sure(analysis))
         @let others = warning::sentences(analysis, analysis.warnings_by_weight().1);
         @if !others.is_empty() {

@@ -36,6 +36,18 @@ impl Usage {
         self.share(host_ns.saturating_sub(ours_ns), OTHERS_PCT)
     }
 
+    /// Share of all CPU time that the code of other programs and the hypervisor had, percent. The kernel's own work is
+    /// excluded, as it may be the server's doing. Other programs are not known beside a server that is not.
+    #[must_use]
+    pub fn taken_pct(&self) -> u32 {
+        let others_ns = self.server.map_or(0, |server| {
+            let own_ns = server.cpu_user_ns.saturating_add(self.client.cpu_user_ns);
+            self.host.cpu_user_ns.saturating_sub(own_ns)
+        });
+        let others = self.share(others_ns, OTHERS_PCT).unwrap_or(0);
+        others.saturating_add(self.stolen_pct().unwrap_or(0))
+    }
+
     /// CPU time of the host that was used by neither rqps nor the server, nanoseconds: 0 where it is within
     /// the counters' error; `None` where the server's share is not known.
     #[must_use]

@@ -150,14 +150,14 @@ fn fallen(analysis: &Analysis<'_>, cell: &Cell, comparison: &Comparison) -> Opti
         alone.word(),
         number::p_value(p),
         verdict_p.map_or_else(String::new, number::p_value),
-        number::exact_percent(analysis.bound)
+        number::exact_percent(analysis.judging.bound)
     ))
 }
 
 /// A difference beyond chance and of no consequence.
 fn small(analysis: &Analysis<'_>, cell: &Cell) -> Option<String> {
     let word = if cell.direction() == Some(Ordering::Less) { "slower" } else { "faster" };
-    let bound = number::exact_percent(analysis.bound);
+    let bound = number::exact_percent(analysis.judging.bound);
     lean(cell).filter(|_| cell.verdict() == Some(Verdict::Same))?;
     Some(format!(
         "{word} beyond chance, by less than {bound}: the same for the purpose of the verdict."

@@ -33,7 +33,7 @@ pub fn sentence(analysis: &Analysis<'_>, headline: &Headline) -> String {
     let counts = headline.counts;
     let (name, base) = (&analysis.names[headline.system_idx], &analysis.names[analysis.base]);
     let steps = count(counts.total(), "step");
-    let bound = number::exact_percent(analysis.bound);
+    let bound = number::exact_percent(analysis.judging.bound);
     match (counts.measured(), counts.slower, counts.faster) {
         (0, ..) if counts.rate_held > 0 => {
             format!("{name} held the set rate as {base} did: compare their response times and CPU.")
@@ -91,17 +91,17 @@ pub fn details(analysis: &Analysis<'_>, headline: &Headline) -> Vec<String> {
             out.push(format!("Largest {what}: {text}."));
         }
     }
-    out.extend(causes(analysis, headline));
+    let causes = causes(analysis, headline).into_iter();
+    out.extend(causes.map(|sentence| format!("Cause: {sentence}")));
     out.extend(others(headline.counts));
     out.extend(unclear(analysis, headline));
     out
 }
 
-/// Those of the details that have no place in a table or chart.
-#[must_use]
-pub fn remarks(analysis: &Analysis<'_>, headline: &Headline) -> Vec<String> {
-    let first = over_runs(headline).into_iter().chain(range(analysis, headline));
-    first.chain(causes(analysis, headline)).chain(unclear(analysis, headline)).collect()
+/// What must stand beside a verdict wherever it is shown: that it is over runs, and between which values imported
+/// ratios lie.
+fn beside(analysis: &Analysis<'_>, headline: &Headline) -> Vec<String> {
+    over_runs(headline).into_iter().chain(range(analysis, headline)).collect()
 }
 
 fn over_runs(headline: &Headline) -> Option<String> {
@@ -120,9 +120,27 @@ fn range(analysis: &Analysis<'_>, headline: &Headline) -> Option<String> {
     Some(format!("rQPS from {lowest} to {highest}."))
 }
 
-fn causes(analysis: &Analysis<'_>, headline: &Headline) -> impl Iterator<Item = String> {
-    let sentences = of_candidate(analysis, headline.system_idx);
-    sentences.into_iter().map(|sentence| format!("Cause: {sentence}"))
+/// The same of all candidates; what several share is said once.
+#[must_use]
+pub fn beside_all(analysis: &Analysis<'_>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    // A table of several has the ends of their ratios.
+    let of = |own: &Headline| match analysis.headlines.len() {
+        1 => beside(analysis, own),
+        _ => over_runs(own).into_iter().collect(),
+    };
+    for sentence in analysis.headlines.iter().flat_map(of) {
+        if !all.contains(&sentence) {
+            all.push(sentence);
+        }
+    }
+    all
+}
+
+/// The causes of its verdicts, a sentence each.
+#[must_use]
+pub fn causes(analysis: &Analysis<'_>, headline: &Headline) -> Vec<String> {
+    of_candidate(analysis, headline.system_idx)
 }
 
 /// How many steps came out in other ways than slower or faster.
@@ -162,7 +180,8 @@ fn extreme(step: &StepAnalysis<'_>, system_idx: usize) -> Option<String> {
 }
 
 /// Why steps are unclear, and what would settle it; which steps, where there is more than one reason.
-fn unclear(analysis: &Analysis<'_>, headline: &Headline) -> Vec<String> {
+#[must_use]
+pub fn unclear(analysis: &Analysis<'_>, headline: &Headline) -> Vec<String> {
     let is_only = headline.unclear.len() == 1;
     let sentence = |of: &Unclear| {
         let titles = of.step_idxs.iter().filter_map(|&idx| analysis.steps.get(idx));

@@ -57,7 +57,7 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
         run: run(analysis),
         compared_runs: analysis.joined.map(JoinedJson::of),
         base: analysis.base_label(),
-        bound: analysis.bound,
+        bound: analysis.judging.bound,
         false_discovery_rate: DEFAULT_Q,
         verdict_rule: verdict_rule(analysis),
         systems: (0..analysis.run.systems.len()).map(|idx| system(analysis, idx)).collect(),

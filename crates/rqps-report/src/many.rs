@@ -32,7 +32,7 @@ pub fn sentence(analysis: &Analysis<'_>) -> String {
         (n(&|c| without_verdict(c) == Some(Without::Import)), "imported, without a verdict"),
         (
             n(&|c| without_verdict(c) == Some(Without::Bar)),
-            "without a verdict as the SLA or a check failed, or starts ran different plans",
+            "without a verdict as the SLA or a check failed, starts ran different plans, or the host was busy",
         ),
         (n(&|c| without_verdict(c) == Some(Without::Figure)), "could not be compared"),
     ]
@@ -53,7 +53,7 @@ enum Without {
     Rate,
     /// Figures were imported.
     Import,
-    /// The SLA or a check failed.
+    /// The SLA or a check failed, starts ran different plans, or the host was busy.
     Bar,
     /// There is no figure on one side.
     Figure,

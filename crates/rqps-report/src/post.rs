@@ -284,7 +284,7 @@ fn about(host: &Analysis<'_>) -> String {
         format!("{}; n=1, no intervals", one_line(&imported.to_string()))
     } else if has_intervals {
         let id = one_line(&host.run.id);
-        format!("intervals and verdicts: rqps report {id}")
+        format!("intervals and verdicts: rqps report {id} --summary")
     } else {
         "n=1, no intervals".to_owned()
     };

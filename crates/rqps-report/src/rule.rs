@@ -7,7 +7,7 @@ use rqps_text::number::{exact_percent, percent};
 /// What makes a verdict.
 #[must_use]
 pub fn verdict_rule(analysis: &Analysis<'_>) -> String {
-    let bound = exact_percent(analysis.bound);
+    let bound = exact_percent(analysis.judging.bound);
     let among = match analysis.n_tests() {
         0 | 1 => String::new(),
         n => format!(

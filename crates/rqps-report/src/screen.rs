@@ -5,7 +5,7 @@ use rqps_analysis::{Analysis, Cell, CellState, StepAnalysis};
 use rqps_model::warning::{HalfWidth, StepClass};
 use rqps_model::{Verdict, WarningKind};
 use rqps_text::number::{self, count};
-use rqps_text::words::{NAME_COLUMNS, clip, list_in_short, wrap};
+use rqps_text::words::{NAME_COLUMNS, clip, list_in_short, width as columns, wrap};
 
 use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::tone::Tone;
@@ -18,6 +18,9 @@ const LINES: usize = 20;
 /// Lines that a severe warning takes, and all of them; the page and the other levels have the rest.
 const LINES_OF_WARNING: usize = 3;
 const LINES_OF_WARNINGS: usize = 5;
+
+/// Lines that a verdict takes at most.
+const LINES_OF_SENTENCE: usize = 2;
 
 /// Steps that are shown whatever else there is.
 const FEWEST_ROWS: usize = 4;
@@ -56,7 +59,24 @@ struct Page<'a> {
 impl Page<'_> {
     fn strong(&self, text: &str) -> String {
         let (on, off) = if self.colour { (Tone::Strong.ansi(), "\u{1b}[0m") } else { ("", "") };
-        format!("{on}{}{off}\n", wrap("", text, self.width))
+        let lines = self.lines("", text, LINES_OF_SENTENCE);
+        format!("{on}{}{off}\n", lines.trim_end())
+    }
+
+    /// A text in at most `room` lines, the first of which begins with `first`.
+    fn lines(&self, first: &str, text: &str, room: usize) -> String {
+        let all = wrap(first, text, self.width);
+        let mut kept: Vec<String> = all.lines().take(room).map(str::to_owned).collect();
+        if line_count(&all) > room
+            && let Some(last) = kept.last_mut()
+        {
+            // A full line gives its last character to the sign.
+            if columns(last) >= self.width {
+                last.pop();
+            }
+            last.push('…');
+        }
+        kept.join("\n") + "\n"
     }
 
     /// The severe warnings, each in a few lines.
@@ -70,7 +90,7 @@ impl Page<'_> {
                 out.push_str(&format!("! {n_left}: --summary\n"));
                 break;
             }
-            out.push_str(&clipped(&wrap("! ", text, self.width), room));
+            out.push_str(&self.lines("! ", text, room));
         }
         out
     }
@@ -92,7 +112,7 @@ impl Page<'_> {
             }
             all => {
                 let heading = headline::of_several(analysis);
-                let mut out = clipped(&self.strong(&heading), 2);
+                let mut out = self.strong(&heading);
                 // Of the room the sentence, the heading and the line about the others take one each.
                 let n_shown = all.len().min(room.saturating_sub(3).clamp(2, MOST_CANDIDATES));
                 let grid = candidates(analysis, n_shown);
@@ -170,8 +190,9 @@ impl Page<'_> {
         let analysis = self.analysis;
         let mut out = String::new();
         let mut line = |first: &str, text: &str, room: usize| {
-            out.push_str(&clipped(&wrap(first, text, self.width), room));
+            out.push_str(&self.lines(first, text, room));
         };
+        headline::beside_all(analysis).iter().for_each(|text| line("! ", text, 1));
         let kinds = kinds(analysis);
         if !kinds.is_empty() {
             line(
@@ -206,18 +227,6 @@ impl Page<'_> {
         line("", &format!("All steps: rqps report {id} --summary. Everything: --full."), 2);
         out
     }
-}
-
-/// Lines that were wrapped, cut after `room` of them.
-fn clipped(lines: &str, room: usize) -> String {
-    let mut kept: Vec<String> = lines.lines().take(room).map(str::to_owned).collect();
-    if line_count(lines) > room
-        && let Some(last) = kept.last_mut()
-    {
-        last.pop();
-        last.push('…');
-    }
-    kept.join("\n") + "\n"
 }
 
 /// The kinds of warnings of cells, with their numbers; the most frequent first.

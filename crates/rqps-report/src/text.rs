@@ -234,7 +234,7 @@ fn settings(page: &mut Page, analysis: &Analysis<'_>, detail: Detail) {
     }
     if audit.settings.len() > most {
         let n = audit.settings.len() - most;
-        page.line(&format!("{n} more; all of them with what they do: rqps report"));
+        page.line(&format!("{n} more; all of them with what they do: rqps report --full"));
     }
     if let Some(text) = sheet::besides(&analysis.differences) {
         page.paragraph("", &text);

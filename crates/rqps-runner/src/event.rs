@@ -26,7 +26,7 @@ pub enum Event<'a> {
         run: &'a str,
         /// What is measured.
         shape: RunShape,
-        /// Steps of all systems and starts together: what is told one by one.
+        /// Steps of all systems and starts together: what is reported one by one.
         n_steps: usize,
         /// Of these, done by an earlier attempt.
         n_done: usize,

@@ -20,8 +20,8 @@ const LOOKS: u32 = 3;
 /// Runs that are expected to take less are begun without a look: it would cost them more than it tells.
 const SHORT: Duration = Duration::from_secs(60);
 
-/// Looks who uses the CPUs, where the run has nothing under way. Waits for quiet where that is asked for, and only tells
-/// else.
+/// Looks who uses the CPUs before the run has started a server. Waits for a quiet host where that is asked for; else only
+/// says what it found.
 ///
 /// # Errors
 /// When the host was not quiet in the time that was given, or the user has interrupted.
@@ -54,8 +54,8 @@ pub(crate) fn look(
         n_quiet = 0;
         if since.elapsed() >= at_most {
             bail!(
-                "{} after {} s of waiting (--wait-for-quiet); stop them, wait longer, or leave the \
-                 option out",
+                "{} after {} s of waiting (--wait-for-quiet); stop other programs, wait longer, \
+                 or leave the option out",
                 told(&found),
                 since.elapsed().as_secs()
             );
@@ -68,13 +68,13 @@ pub(crate) fn look(
     Ok(())
 }
 
-/// `other programs use 71% of this host's CPU (rustc 46%, cc1 20%)`
+/// `71% of this host's CPU is in use (rustc 46%, cc1 20%)`
 fn told(found: &Busy) -> String {
     let one = |(name, share): &(String, f64)| format!("{name} {:.0}%", share * 100.0);
     let programs: Vec<String> = found.programs.iter().map(one).collect();
     let of =
         if programs.is_empty() { String::new() } else { format!(" ({})", programs.join(", ")) };
-    format!("other programs use {:.0}% of this host's CPU{of}", found.share * 100.0)
+    format!("{:.0}% of this host's CPU is in use{of}", found.share * 100.0)
 }
 
 #[cfg(test)]
@@ -86,9 +86,9 @@ mod tests {
         let programs = vec![("rustc".to_owned(), 0.46), ("cc1".to_owned(), 0.2)];
         assert_eq!(
             told(&Busy { share: 0.71, programs }),
-            "other programs use 71% of this host's CPU (rustc 46%, cc1 20%)"
+            "71% of this host's CPU is in use (rustc 46%, cc1 20%)"
         );
         let none = Busy { share: 0.5, programs: Vec::new() };
-        assert_eq!(told(&none), "other programs use 50% of this host's CPU");
+        assert_eq!(told(&none), "50% of this host's CPU is in use");
     }
 }

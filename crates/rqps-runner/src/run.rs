@@ -121,8 +121,7 @@ pub fn run<'a>(
     Ok(Carried { id, missing, measured_share })
 }
 
-/// What was measured on all systems together, of which one is measured at a time. Steps that only warm caches are
-/// not measured.
+/// Measured time of all systems together. One system is measured at a time. Steps that only warm caches do not count.
 fn measured(run: &Run) -> Duration {
     let steps = run.steps.iter().filter(|step| step.info.kind != StepKind::WarmUp);
     let systems = steps.flat_map(|step| &step.systems);

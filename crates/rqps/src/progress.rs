@@ -134,7 +134,7 @@ impl Live {
         now.enable_steady_tick(Duration::from_millis(250));
         let steps = all.add(ProgressBar::new(0));
         steps.set_style(style("  {bar:30} {percent:>3}%  {elapsed_precise}  {wide_msg}"));
-        // The clock goes on in a step.
+        // The clock ticks within a step.
         steps.enable_steady_tick(Duration::from_secs(1));
         Self { all, now, steps, outlook: RefCell::default() }
     }

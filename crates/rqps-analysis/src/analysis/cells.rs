@@ -4,7 +4,6 @@
 use rqps_model::run::SystemStep;
 use rqps_model::{Figure, Run, RunStep, Schedule, StepKind, StepOutcome, WarningKind};
 
-use super::Judging;
 use super::ageing::{self, MeasuredStep};
 use super::bar::{Bar, Standing, holds_rate};
 use super::cell::{Cell, CellState};
@@ -36,6 +35,8 @@ pub(super) struct ObservedStep<'s> {
     pub(super) step: &'s RunStep,
     pub(super) observed: &'s [OfSystem],
     pub(super) plans: &'s StepPlans,
+    /// Whether a host that is busy with something else bars a verdict.
+    pub(super) bars_busy_host: bool,
 }
 
 /// A step on a system that was measured.
@@ -50,25 +51,17 @@ struct Side<'c> {
 pub(super) fn cells<'s>(
     around: &Around<'_>,
     steps: &[ObservedStep<'s>],
-    judging: Judging,
+    bound: f64,
     book: &mut Book,
 ) -> Vec<Vec<Cell>> {
     let (run, rule) = (around.run, around.rule);
-    let allowed = |bar: &Bar| judging.allow_busy_host && *bar == Bar::HostBusy;
-    let open_cells = |of: &ObservedStep<'s>, book: &mut Book| {
-        let mut cells = open_cells(run, *of, rule, book);
-        for against in cells.iter_mut().filter_map(|cell| cell.against.as_mut()) {
-            against.bar = against.bar.filter(|bar| !allowed(bar));
-        }
-        cells
-    };
     let open = |of: &ObservedStep<'s>| OpenStep {
-        cells: open_cells(of, book),
+        cells: open_cells(run, *of, rule, book),
         is_compared: of.step.info.is_compared(),
         is_timed: settle::is_timed(of.step),
     };
     let open: Vec<OpenStep<'s>> = steps.iter().map(open).collect();
-    let judgements = judge::judge(&open, judging.bound);
+    let judgements = judge::judge(&open, bound);
     let ageings = ageing::ageings(run, &measured_on(steps, &open), rule);
     let mut out = Vec::new();
     for (step_idx, (of, open)) in steps.iter().zip(open).enumerate() {
@@ -289,7 +282,7 @@ fn open_against<'s>(
                 of_zero.filter(|_| is_imported).map_or(Ratio::None, Ratio::Zero)
             }
         },
-        bar: Bar::between(own.standing(of.plans), base.standing(of.plans)),
+        bar: Bar::between(own.standing(of), base.standing(of)),
         plan_ratios: plan_ratios(of.step, of.plans, systems, &pair),
         is_imported,
         relative: per_operation::relative(&measurement.per_operation, &of_base.per_operation),
@@ -301,16 +294,16 @@ fn open_against<'s>(
 
 impl Side<'_> {
     /// What of it can bar its ratios.
-    fn standing(&self, plans: &StepPlans) -> Standing {
+    fn standing(&self, of: ObservedStep<'_>) -> Standing {
         let insert = self.measurement.insert.as_ref();
         let sla = insert.and_then(|insert| insert.sla);
         let all = self.measurement.lateness.as_ref().filter(|_| insert.is_none());
         Standing {
             check_failed: self.system.checks.iter().any(|check| !check.passed),
             sla_failed: sla.is_some_and(|sla| !sla.is_held),
-            plans_vary: !plans.variations_of(self.system_idx).is_empty(),
+            plans_vary: !of.plans.variations_of(self.system_idx).is_empty(),
             rate_held: all.is_some_and(|late| holds_rate(late.n_due, late.n_missed)),
-            host_busy: host_busy(self.system).is_some(),
+            host_busy: of.bars_busy_host && host_busy(self.system).is_some(),
         }
     }
 }

@@ -36,9 +36,7 @@ pub(super) fn host_busy(system: &SystemStep) -> Option<HostBusy> {
 }
 
 fn is_disturbed(slice: &Slice) -> bool {
-    let usage = &slice.usage;
-    let taken = [usage.others_pct(), usage.stolen_pct()].into_iter().flatten();
-    usage.denied_share() >= DENIED || taken.fold(0, u32::saturating_add) >= TAKEN_PCT
+    slice.usage.denied_share() >= DENIED || slice.usage.taken_pct() >= TAKEN_PCT
 }
 
 /// The warning of a run whose host was busy in steps that are compared.

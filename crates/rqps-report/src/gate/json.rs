@@ -68,7 +68,7 @@ pub fn render(gate: &Gate<'_>) -> String {
         run: &analysis.run.id,
         run_status: analysis.run.status,
         base: analysis.base_label(),
-        max_slowdown: analysis.bound,
+        max_slowdown: analysis.judging.bound,
         result: gate.passage().word(),
         sentence: words::sentence(gate),
         errors: words::errors(gate),

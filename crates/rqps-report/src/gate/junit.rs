@@ -33,7 +33,7 @@ pub fn render(gate: &Gate<'_>) -> String {
     let properties = [
         ("run", run.id.clone()),
         ("base", analysis.base_label().to_owned()),
-        ("max_slowdown", analysis.bound.to_string()),
+        ("max_slowdown", analysis.judging.bound.to_string()),
         ("result", gate.passage().word().to_owned()),
     ];
     let told = InWords::of(analysis);

@@ -53,7 +53,7 @@ pub fn render(gate: &Gate<'_>) -> String {
     paragraph("</details>");
     let id = escape_markdown(&analysis.run.id);
     out.push_str(&format!(
-        "{}. In full: rqps report {id}\n",
+        "{}. In full: rqps report {id} --full\n",
         escape_markdown(&table::facts(analysis))
     ));
     out

@@ -40,6 +40,6 @@ pub fn render(gate: &Gate<'_>, colour: bool, width: usize) -> String {
     }
     out.push('\n');
     out.push_str(&line("", &table::facts(gate.analysis)));
-    out.push_str(&format!("in full: rqps report {}\n", one_line(&gate.analysis.run.id)));
+    out.push_str(&format!("in full: rqps report {} --full\n", one_line(&gate.analysis.run.id)));
     out
 }

@@ -36,7 +36,7 @@ fn found(gate: &Gate<'_>) -> String {
         Some(idx) if noun(gate) == "step" => one_line(analysis.label(idx)),
         _ => "a candidate".to_owned(),
     };
-    let (base, bound) = (one_line(analysis.base_label()), exact_percent(analysis.bound));
+    let (base, bound) = (one_line(analysis.base_label()), exact_percent(analysis.judging.bound));
     let of = count(gate.judged.len(), noun(gate));
     let mut said = Vec::new();
     let (slower, short) = (gate.counts().slower, gate.counts().sla_failed);
@@ -189,7 +189,7 @@ fn unclear(analysis: &Analysis<'_>, Unsettled { why, needs_starts }: Unsettled) 
         }
         Why::PlansVary => unfit::PLANS_VARY.to_owned(),
         Why::TooWide => {
-            let bound = exact_percent(analysis.bound);
+            let bound = exact_percent(analysis.judging.bound);
             format!("the interval is too wide to tell a slowdown of {bound}")
         }
     };

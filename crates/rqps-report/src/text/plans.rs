@@ -29,7 +29,7 @@ fn lines(page: &mut Page, title: &str, lines: &[String], detail: Detail) {
         page.paragraph("", line);
     }
     if lines.len() > n {
-        page.line(&format!("{} more; all of them: rqps report", lines.len() - n));
+        page.line(&format!("{} more; all of them: rqps report --full", lines.len() - n));
     }
 }
 

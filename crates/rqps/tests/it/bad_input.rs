@@ -73,7 +73,7 @@ fn refused(bench: &Bench, shown: &str, args: &[&str]) -> String {
     assert_eq!(said.code(), 2, "{shown}: {}", said.stderr);
     assert_eq!(said.stdout, "", "{shown}");
     // Other tests may have the CPUs meanwhile.
-    let is_of_host = |line: &&str| line.contains(" other programs use ");
+    let is_of_host = |line: &&str| line.contains("% of this host's CPU is in use");
     let told: String = said.stderr.split_inclusive('\n').filter(|line| !is_of_host(line)).collect();
     format!("{shown}\n{}", bench.redact(&told))
 }
