@@ -68,7 +68,7 @@ test("a flame graph goes by keyboard", async () => {
   assert.equal(await press("ArrowUp"), "do_command");
   await press("ArrowDown");
   assert.equal(await press("ArrowRight"), "vio_write");
-  assert.match(await readout(page), /^vio_write with what it calls [\d.]+ → [\d.]+ µs\/query/);
+  assert.match(await readout(page), /^vio_write inclusive [\d.]+ → [\d.]+ µs\/query/);
   assert.equal(await stops(), 1);
   // Where the focus is can be seen.
   const edge = await page.evaluate(() => getComputedStyle(document.activeElement.querySelector("rect")).strokeWidth);
@@ -97,7 +97,7 @@ test("a frame that is pointed at tells its numbers, a click widens it", async ()
   const graph = await unfolded(page);
   const frame = named(graph, /^vio_write/);
   await frame.hover();
-  assert.match(await readout(page), /^vio_write with what it calls/);
+  assert.match(await readout(page), /^vio_write inclusive/);
   assert.notEqual(await width(frame), 100);
   await frame.click();
   assert.equal(await width(frame), 100);
@@ -116,7 +116,7 @@ test("the first tap on a frame tells its numbers, the second widens it", async (
   const frame = named(graph, /^vio_write/);
   const narrow = await width(frame);
   await frame.tap();
-  assert.match(await readout(page), /^vio_write with what it calls/);
+  assert.match(await readout(page), /^vio_write inclusive/);
   assert.equal(await width(frame), narrow);
   await frame.tap();
   assert.equal(await width(frame), 100);

@@ -99,12 +99,20 @@ test("compares the systems that are ticked, of any runs", () =>
     await page.locator("table.runs").waitFor();
   }));
 
-test("leads from the list to a run, its report and a step's history", () =>
+test("compares two systems with two clicks", () =>
+  opened("/", {}, async (page) => {
+    await page.locator(`input[name=s][value="${done}:0"]`).check();
+    const item = page.locator(`li:has(input[value="${other}:0"])`);
+    await item.getByRole("link", { name: /^compare with / }).click();
+    await page.locator("table.summary").first().waitFor();
+    assert.match(page.url(), /\/compare\?s=/);
+  }));
+
+test("leads from the list to a run's report, to what it is made of and a step's history", () =>
   opened("/", {}, async (page) => {
     await page.locator(`a[href="/runs/${done}"]`).click();
-    await page.getByRole("link", { name: "Report", exact: true }).click();
     await page.locator("p.verdict").first().waitFor();
-    await page.goBack();
+    await page.getByRole("link", { name: /^About / }).click();
     await page.getByRole("link", { name: "point-query", exact: true }).click();
     await page.getByRole("heading", { level: 1 }).waitFor();
     assert.match(page.url(), /\/history\?step=point-query/);
@@ -123,7 +131,6 @@ test("shows pages to who has the token, which leaves the address", async () => {
   await page.locator("table.runs").waitFor();
   assert.equal(page.url(), `${locked}/`);
   await page.locator(`a[href="/runs/${done}"]`).click();
-  await page.getByRole("link", { name: "Report", exact: true }).click();
   await page.locator("p.verdict").first().waitFor();
   // Its script runs, and the page it is in has its style.
   await page.locator("table.summary").first().waitFor();
@@ -154,9 +161,9 @@ test("says as much without script", () =>
 
 const PAGES = [
   ["list", "/"],
-  ["run", `/runs/${done}`],
+  ["report", `/runs/${done}`],
   ["over", `/runs/${done}/live`],
-  ["report", `/runs/${done}/report`],
+  ["about", `/runs/${done}/about`],
   ["compare", `/compare?s=${done}:0&s=${other}:0`],
   ["ask-history", "/history"],
   ["history", "/history?step=point-query"],

@@ -63,8 +63,8 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let pages = [
         ("list", "/".to_owned()),
         ("search", "/?q=bench+step".to_owned()),
-        ("run", format!("/runs/{id}")),
-        ("report", format!("/runs/{id}/report")),
+        ("about", format!("/runs/{id}/about")),
+        ("report", format!("/runs/{id}")),
         ("history", step.to_owned()),
     ];
     println!("\n{:10} {:>10} {:>10} {:>10}", "page", "median ms", "worst ms", "KB");

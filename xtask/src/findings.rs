@@ -1,7 +1,7 @@
 //! The plans of `examples/findings`, measured, and kept as exported runs beside them.
 //!
 //! Each plan is run by rqps as a user would; what is kept is what `rqps runs export --small` writes. The
-//! tables of `docs/findings.md` and the README come out of these files: a test of rqps fills them in.
+//! tables of `docs/findings/*.md` and the README come out of these files: a test of rqps fills them in.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -3,7 +3,7 @@
 //! measuring takes.
 //!
 //! The server is MariaDB, whose starts differ less than one can see here: what starts of PostgreSQL draw would be
-//! in the ratios of every schedule (docs/methodology.md).
+//! in the ratios of every schedule (docs/explanation/method.md).
 
 use std::io::{Read as _, Seek as _};
 use std::path::Path;

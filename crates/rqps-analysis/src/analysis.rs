@@ -1,4 +1,4 @@
-//! What a run says: estimates, ratios, verdicts, footnotes and sentences, ready for every format.
+//! The analysis of a run: estimates, ratios, verdicts and warnings, ready for every format.
 //!
 //! All formats render an [`Analysis`] and compute nothing of their own, so that they cannot differ.
 
@@ -111,7 +111,7 @@ pub struct Analysis<'a> {
     pub names: Vec<String>,
     /// Labels of the systems in as many columns as tables give them, different ones different.
     pub short_labels: Vec<String>,
-    /// The steps that are reported, in the order of the run; warm-ups are left out.
+    /// The reported steps, in the order of the run; without warm-ups.
     pub steps: Vec<StepAnalysis<'a>>,
     /// The steps that only warm caches, by name.
     pub warm_ups: Vec<String>,
@@ -127,17 +127,17 @@ pub struct Analysis<'a> {
     pub sizes: Vec<SystemSizes>,
     /// How the systems differ in what they ran with.
     pub differences: Differences,
-    /// What must be known before any figure is read. What is severe comes first.
+    /// Warnings to read before the results. Severe ones come first.
     pub warnings: Vec<WarningKind>,
-    /// How far the figures can be trusted.
+    /// How sure the results are.
     pub certainty: Vec<WarningKind>,
-    /// What was recorded of stacks, of the steps that have any, in the order of [`Self::steps`].
+    /// Recorded stacks, of the steps that have any, in the order of [`Self::steps`].
     pub stacks: Vec<StepStacks<'a>>,
     /// The stack profiles that [`Self::stacks`] was made of.
     profiles: &'a [StackProfile],
     /// Which steps are the Insert Benchmark's; absent where none is.
     pub insert: Option<InsertTables>,
-    /// What has no figure and why.
+    /// What was not measured, and why.
     pub not_measured: Vec<WarningKind>,
 }
 
@@ -150,22 +150,22 @@ pub struct StepAnalysis<'a> {
     pub title: String,
     /// Per system, in the order of the run.
     pub cells: Vec<Cell>,
-    /// How the systems go about its statements.
+    /// How the systems execute its statements.
     pub plans: StepPlans,
-    /// Of a step of the Insert Benchmark, per system where its figure lies among those of all.
+    /// Of a step of the Insert Benchmark, per system where its rate lies among those of all.
     levels: Vec<Level>,
-    /// What its slices tell by themselves.
+    /// What its slices show by themselves.
     observed: OfStep,
 }
 
 impl StepAnalysis<'_> {
-    /// Whether its figures count among the comparisons: everything but a suite's indexes, which are created once.
+    /// Whether it is compared: everything except a suite's indexes, which are created once.
     #[must_use]
     pub fn is_compared(&self) -> bool {
         self.step.info.is_compared()
     }
 
-    /// Where the figure of a system lies among those of all, in a step of the Insert Benchmark.
+    /// Where the rate of a system lies among those of all, in a step of the Insert Benchmark.
     #[must_use]
     pub fn level(&self, system_idx: usize) -> Level {
         self.levels.get(system_idx).copied().unwrap_or(Level::Middle)
@@ -234,7 +234,8 @@ impl<'a> Analysis<'a> {
         Self::made(self.run, self.joined, base, self.judging, known).with_profiles(self.profiles)
     }
 
-    /// The systems that can be the base in place of this one, by index: those with a figure, of whichever run.
+    /// The systems that can be the base instead of this one, by index: those with a rate, of any
+    /// run.
     #[must_use]
     pub fn other_bases(&self) -> Vec<usize> {
         let has_figure = |&idx: &usize| {
@@ -338,7 +339,8 @@ impl<'a> Analysis<'a> {
         self.run.systems.get(system_idx).map_or("", |s| s.spec.label.as_str())
     }
 
-    /// A system's label in as many columns as tables give it, or in more where it would be as another's.
+    /// A system's label, cut to the columns that tables give it, or to more where it would equal
+    /// another's.
     #[must_use]
     pub fn short_label(&self, system_idx: usize) -> &str {
         self.short_labels.get(system_idx).map_or("", String::as_str)

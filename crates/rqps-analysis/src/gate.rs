@@ -1,7 +1,7 @@
 //! The gate: whether any step of a run is slower than allowed, for CI.
 //!
-//! It judges by the analysis' own verdicts, whose bound is the slowdown allowed, so that a report of
-//! the run says the same. `unclear` never fails it; a step without a figure is an error and no pass.
+//! It uses the verdicts of the analysis, whose bound is the allowed slowdown, so a report of the
+//! run agrees. `unclear` never fails the gate; a step without a result is an error.
 
 mod judge;
 mod reason;
@@ -13,18 +13,18 @@ pub use reason::{Fault, NoRatio, NotJudged, Unfit, Unsettled, Why};
 use crate::analysis::{Analysis, Cell, StepAnalysis};
 use rqps_text::words::list_in_short;
 
-/// How one step of one candidate came out.
+/// The outcome of one step of one candidate.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// Slower than allowed.
     Slower,
-    /// Short of an insert rate that the base held.
+    /// An insert rate was not held that the base held.
     RateNotHeld,
-    /// No figure that counts, on the candidate or the base, or nothing to divide by.
+    /// No valid result on the candidate or the base, or no ratio.
     Error(Fault),
-    /// The interval does not settle it; why.
+    /// The interval is too wide for a verdict; why.
     Unclear(Unsettled),
-    /// Measured in a way that makes no verdict; why.
+    /// The measurement has no verdict; why.
     NotJudged(NotJudged),
     /// Not reached by a run that may be unfinished.
     NotReached {
@@ -42,13 +42,13 @@ pub enum Outcome {
 pub struct Counts {
     /// Slower than allowed.
     pub slower: usize,
-    /// Short of an insert rate that the base held.
+    /// An insert rate was not held that the base held.
     pub sla_failed: usize,
-    /// Without a figure that counts.
+    /// Without a valid result.
     pub errors: usize,
-    /// Not settled by the interval.
+    /// With an interval that is too wide for a verdict.
     pub unclear: usize,
-    /// Measured in a way that makes no verdict.
+    /// With a measurement that has no verdict.
     pub not_judged: usize,
     /// Not reached.
     pub not_reached: usize,
@@ -96,18 +96,18 @@ pub struct Judged {
     pub step_idx: usize,
     /// Index of the candidate.
     pub system_idx: usize,
-    /// How it came out.
+    /// Its outcome.
     pub outcome: Outcome,
 }
 
-/// What the gate says as a whole.
+/// The answer of the gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Passage {
     /// No step is slower than allowed.
     Passed,
     /// One is, or did not hold an insert rate that the base held.
     Slower,
-    /// It cannot be said: a step has no figure that counts, none could be judged, or the run is not
+    /// There is no judgement: a step has no valid result, none could be judged, or the run is not
     /// finished. Takes precedence.
     Error,
 }
@@ -129,14 +129,14 @@ impl Passage {
 pub enum GateError {
     /// One system, or none.
     #[error(
-        "run {run} has no candidate: one system alone is neither slower nor faster; measure a base and a candidate in one run with `rqps run --base SYSTEM --vs SYSTEM`"
+        "run {run} has no candidate to compare with a base; measure both in one run with `rqps run --base SYSTEM --vs SYSTEM`"
     )]
     NoCandidate {
         /// The run.
         run: String,
     },
     /// No step to judge.
-    #[error("no step of run {run} is to be judged; --steps takes names or globs of {known}")]
+    #[error("no compared step of run {run} is selected; --steps takes names or globs of {known}")]
     NoStep {
         /// The run.
         run: String,
@@ -150,7 +150,8 @@ pub enum GateError {
 pub struct Gate<'a> {
     /// The run.
     pub analysis: &'a Analysis<'a>,
-    /// What was judged: what needs somebody first, the slowest before all, else in the run's order.
+    /// The judged steps: those that need attention first, the slowest before all, else in the run's
+    /// order.
     pub judged: Vec<Judged>,
     /// Whether the run may be unfinished.
     pub allow_unfinished: bool,
@@ -201,7 +202,8 @@ impl<'a> Gate<'a> {
         Ok(Self { analysis, judged, allow_unfinished })
     }
 
-    /// What the gate says as a whole. An error takes precedence: what has no figure may be slower, too.
+    /// The answer of the gate. An error takes precedence: a step without a result may be slower,
+    /// too.
     #[must_use]
     pub fn passage(&self) -> Passage {
         if self.is_unfinished() || self.is_empty() || self.counts().errors > 0 {
@@ -219,13 +221,13 @@ impl<'a> Gate<'a> {
         self.analysis.run.status != RunStatus::Finished && !self.allow_unfinished
     }
 
-    /// Whether no step was reached or none makes a verdict.
+    /// Whether no step was reached, or none has a verdict.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.counts().not_reached + self.counts().not_judged == self.judged.len()
     }
 
-    /// How many came out how.
+    /// Comparisons by their outcome.
     #[must_use]
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
@@ -242,6 +244,13 @@ impl<'a> Gate<'a> {
             } += 1;
         }
         counts
+    }
+
+    /// Results that are missing because the host was busy with something else.
+    #[must_use]
+    pub fn n_host_busy(&self) -> usize {
+        let is_busy = |judged: &&Judged| judged.outcome == Outcome::Error(Fault::HostBusy);
+        self.judged.iter().filter(is_busy).count()
     }
 
     /// What was judged, with its step and the candidate's cell.

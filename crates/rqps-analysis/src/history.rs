@@ -1,9 +1,9 @@
-//! Figures over runs or versions: one series per step and kind of system, and where it changes its
+//! QPS over runs or versions: one series per step and kind of system, and where it changes its
 //! level.
 //!
-//! A point is the ratio to a base that all runs of the series have in common, else the figure itself.
-//! What was measured under other conditions is left out and named: a host that is another looks like a
-//! change of the server.
+//! A point is the ratio to a base that all runs of the series have in common, else the rate itself.
+//! Results of other conditions are excluded and named: another host looks like a change of the
+//! server.
 
 mod change;
 mod copies;
@@ -37,7 +37,7 @@ use step_key::StepKey;
 
 use crate::join::Machine;
 
-/// What points follow one another by.
+/// The order of points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// The systems' versions, by number; then time.
@@ -85,11 +85,12 @@ pub struct Point {
     pub server: String,
     /// The version, where it is known.
     pub version: Option<Version>,
-    /// Ratio or figure; of the base exactly 1, without an interval.
+    /// Ratio or rate; of the base exactly 1, without an interval.
     pub value: Estimate,
     /// How far it may be off, where that is known; absent for the base.
     pub uncertainty: Option<Uncertainty>,
-    /// What the report of its run says of it against the series' base; absent for figures and for the base.
+    /// Its verdict against the series' base in the report of its run; absent for rates and for the
+    /// base.
     pub verdict: Option<Verdict>,
     /// Starts of the servers that it rests on.
     pub starts: u32,
@@ -97,7 +98,7 @@ pub struct Point {
     pub surroundings: Surroundings,
     /// Whether it is the base itself.
     pub is_base: bool,
-    /// Why it is not to be taken at its face value.
+    /// Its warnings.
     pub warnings: Vec<PointWarning>,
 }
 
@@ -135,13 +136,13 @@ pub struct Series {
 /// All series.
 #[derive(Debug, Clone, PartialEq)]
 pub struct History {
-    /// What points follow one another by.
+    /// The order of points.
     pub order: Order,
     /// One per step and kind of system; those of one step stand together.
     pub series: Vec<Series>,
     /// Whether the runs have several kinds of systems.
     pub has_several_lines: bool,
-    /// What is not in them.
+    /// What is excluded.
     pub left_out: Vec<LeftOut>,
     /// The host of all points; absent with points of several.
     pub host: Option<Machine>,
@@ -154,7 +155,7 @@ pub struct History {
 pub struct Choice<'c> {
     /// The order; by version where a kind of systems has several, when absent.
     pub order: Option<Order>,
-    /// Whether runs of other hosts than that of the latest run are taken in.
+    /// Whether runs of other hosts than that of the latest run are included.
     pub all_hosts: bool,
     /// Which steps are shown.
     pub step: &'c dyn Fn(&StepInfo) -> bool,
@@ -172,12 +173,12 @@ impl std::fmt::Debug for Choice<'_> {
 /// Why there is no history.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HistoryError {
-    /// No run has a figure that was chosen.
+    /// No run has a selected result.
     #[error(
-        "none of {n_runs} runs has a figure of such a step and system; --steps and --system take names or globs, `rqps runs list` shows what there is"
+        "none of {n_runs} runs has a result of such a step and system; --steps and --system take names or globs, `rqps runs list` lists the runs"
     )]
     Nothing {
-        /// Runs that were looked at.
+        /// Runs that were read.
         n_runs: usize,
     },
 }
@@ -186,7 +187,7 @@ impl History {
     /// The series of `runs`, in any order.
     ///
     /// # Errors
-    /// When nothing that was chosen has a figure.
+    /// When nothing that is selected has a result.
     pub fn of(mut runs: Vec<Run>, choice: Choice<'_>) -> Result<Self, HistoryError> {
         let n_runs = runs.len();
         runs.sort_by(|a, b| (a.started_unix_ms, &a.id).cmp(&(b.started_unix_ms, &b.id)));

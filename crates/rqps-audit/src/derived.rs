@@ -1,5 +1,5 @@
-//! Differences that no single setting of a server tells: what a commit waits for in two families,
-//! compression, allocator, limits, which statements are logged.
+//! Differences made of several settings or facts: what a commit waits for, compression, allocator,
+//! limits, which statements are logged.
 
 use rqps_model::{Engine, RunSystem, WALL};
 
@@ -26,11 +26,11 @@ const FACTS: [Fact; 6] = [
         name: "commit",
         group: "durability",
         affects: &["writes"],
-        why: "a commit that waits for the disk takes as long as the disk, one that does not takes \
+        why: "a commit that waits for the disk takes as long as the disk, another commit takes \
               microseconds: writes differ many times over",
         choice: Choice::Mixed,
         of: commit,
-        weight: "severe between families or engines; within one each setting says it",
+        weight: "severe between families or engines; within one, each setting counts by itself",
         severity: |a, b| {
             let is_told = a.spec.engine == b.spec.engine && !is_across(a.spec.dbms, b.spec.dbms);
             if is_told { Severity::Minor } else { Severity::Severe }
@@ -40,8 +40,8 @@ const FACTS: [Fact; 6] = [
         name: "compression",
         group: "storage",
         affects: &["reads", "writes", "scans", "loads"],
-        why: "compressed tables cost CPU for every page that is read or written, and take less of \
-              caches and storage",
+        why: "compressed tables cost CPU for every page that is read or written, and need less \
+              cache and storage",
         choice: Choice::Plan,
         of: |system| Some(system.spec.variant.compression.to_string()),
         weight: "severe; between engines notable",
@@ -53,7 +53,7 @@ const FACTS: [Fact; 6] = [
         name: "cpus",
         group: "limits",
         affects: &["all"],
-        why: "one server has CPUs that the other may not use",
+        why: "one server may use CPUs that the other may not",
         choice: Choice::Plan,
         of: |system| {
             let cpus = system.spec.variant.limits.cpus.as_ref();
@@ -66,8 +66,8 @@ const FACTS: [Fact; 6] = [
         name: "memory",
         group: "limits",
         affects: &["all"],
-        why: "a limit of memory bounds the page cache too: what one server finds there the other reads \
-              from storage",
+        why: "a memory limit includes the page cache: the server with less memory reads more from \
+              storage",
         choice: Choice::Plan,
         of: |system| {
             let bytes = system.spec.variant.limits.memory_bytes;
@@ -81,7 +81,7 @@ const FACTS: [Fact; 6] = [
         name: "malloc",
         group: "memory",
         affects: &["all"],
-        why: "allocators differ in CPU and in memory, most with many clients and large sorts",
+        why: "allocators differ in CPU and memory, most with many clients and large sorts",
         choice: Choice::Mixed,
         of: |system| {
             let text = system.process.get("malloc")?;
@@ -96,11 +96,11 @@ const FACTS: [Fact; 6] = [
         name: "statements logged",
         group: "instrumentation",
         affects: &["all"],
-        why: "every statement that is written to a log costs a write, with its text put together and a \
-              lock around it; one in many thousands costs nothing that is seen",
+        why: "each logged statement costs a write, the making of its text and a lock; one logged \
+              statement in many thousands costs nothing visible",
         choice: Choice::Mixed,
         of: statements_logged,
-        weight: "severe where one system logs all of them, or all that write; else notable",
+        weight: "severe if one system logs all of them, or all that write; else notable",
         severity: |a, b| {
             let is_all = |s| statements_logged(s).is_some_and(|text| text.starts_with("all"));
             if is_all(a) || is_all(b) { Severity::Severe } else { Severity::Notable }
@@ -108,7 +108,7 @@ const FACTS: [Fact; 6] = [
     },
 ];
 
-/// Whether a fact of the process is told elsewhere than among those that differ.
+/// Whether a fact of the process is reported elsewhere.
 pub fn is_told(name: &str) -> bool {
     [WALL, "config", "malloc"].contains(&name)
 }

@@ -1,4 +1,4 @@
-//! How the systems of a run differ in what they ran with, beyond their versions.
+//! Differences between the systems of a run, beyond their versions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,21 +8,21 @@ use crate::{Audit, derived, is_hidden, same};
 use rqps_text::values::{MANY, by_value};
 use rqps_text::words::clip;
 
-/// Columns that a sentence gives to a value; tables have it in full.
+/// Columns of a value in a sentence; tables have it in full.
 const VALUE_COLUMNS: usize = 24;
 
-/// One setting whose value is not the same on all systems.
+/// One setting whose value differs between systems.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// The server's own name of it, or the name of the session's fact.
+    /// The server's name of the setting, or the name of the session's fact.
     pub name: String,
     /// Its value per system, in the order of the run; absent where the system has no such setting.
     pub values: Vec<Option<String>>,
 }
 
 impl Difference {
-    /// `session charset: latin1 / utf8mb4`, values in the order of the systems, each cut to a few
-    /// words; of many systems by value.
+    /// `session charset: latin1 / utf8mb4`: short values in the order of the systems. Many systems
+    /// are grouped by value.
     pub fn sentence(&self, what: &str) -> String {
         let value = |v: &Option<String>| {
             v.as_deref().map_or_else(|| "absent".to_owned(), |text| clip(text, VALUE_COLUMNS))
@@ -41,7 +41,7 @@ impl Difference {
 /// All differences between the systems of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Differences {
-    /// What is known of them, the sessions' among it: what matters, and why.
+    /// Known differences of settings and sessions, with severity and reason.
     pub audit: Audit,
     /// Facts of the servers' processes: allocator, limits, direct IO.
     pub process: Vec<Difference>,
@@ -51,8 +51,7 @@ pub struct Differences {
     pub settings: Vec<Difference>,
     /// Settings that some systems do not have.
     pub partial: Vec<Difference>,
-    /// Settings excluded because they only say where an instance lives or what it is, or belong to
-    /// parts that no benchmark uses.
+    /// Number of excluded settings: paths, ports, identities and parts that no benchmark uses.
     pub n_left_out: usize,
 }
 
@@ -81,7 +80,7 @@ impl Differences {
         Self { audit, process, options, settings, partial, n_left_out }
     }
 
-    /// The settings that differ and of which nothing is known.
+    /// The settings that differ and that the audit does not know.
     pub fn unknown(&self) -> impl Iterator<Item = &Difference> {
         self.settings.iter().filter(|d| !self.audit.known_names.contains(&d.name))
     }

@@ -1,22 +1,22 @@
-//! Something of the systems that has to be known before their QPS are compared.
+//! A fact about the systems that matters when their QPS are compared.
 
 use super::Severity;
 
-/// Something of the systems that has to be known before their QPS are compared.
+/// A fact about the systems that matters when their QPS are compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// How much it weighs.
+    /// Its severity.
     pub severity: Severity,
     /// What it is about: the setting, `tls`, `build`.
     pub name: String,
-    /// The values, whose they are, and what they can do to the result, in sentences.
+    /// The values per system and their effect, in sentences.
     pub text: String,
-    /// What would make the systems alike, in words without a full stop.
+    /// What to do about it, without a full stop.
     pub remedy: String,
 }
 
 impl Finding {
-    /// For a report or a terminal: a severe one says so first.
+    /// The sentences for a report or a terminal; a severe finding begins with its severity.
     #[must_use]
     pub fn sentence(&self) -> String {
         match self.severity {

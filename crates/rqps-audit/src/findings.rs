@@ -1,15 +1,14 @@
-//! What an audit has to say before anything is measured or read: the severe differences, and what of
-//! the others belongs at the top of a report.
+//! The findings of an audit that stand before a run and at the top of its report.
 
 use rqps_model::RunSystem;
 
 use super::{Audit, Explained, Finding, Severity, build};
 use rqps_text::words::{capital, clip, list_in_short, shorten};
 
-/// Columns that a value is given.
+/// Columns of a value.
 const VALUE_COLUMNS: usize = 48;
 
-/// The severe differences of the systems, and whatever makes their builds incomparable.
+/// The severe findings: differences of sessions and settings, and builds.
 #[must_use]
 pub fn severe(systems: &[RunSystem]) -> Vec<Finding> {
     let mut all = findings(systems, &Audit::of(systems));
@@ -17,11 +16,11 @@ pub fn severe(systems: &[RunSystem]) -> Vec<Finding> {
     all
 }
 
-/// What belongs at the top of a report, the severe first: sessions that differ, severe differences of
-/// settings, builds. Settings that are no more than notable are listed below it.
+/// The findings for the top of a report, severe ones first: sessions that differ, severe differences
+/// of settings, builds. Notable settings are listed below.
 pub fn findings(systems: &[RunSystem], audit: &Audit) -> Vec<Finding> {
     let of_session = |e: &&Explained| e.severity > Severity::Minor;
-    // What a session has of its own is told of the session.
+    // A setting that the session has, too, is reported for the session.
     let of_settings = |e: &&Explained| {
         e.severity == Severity::Severe && !audit.session.iter().any(|own| own.name == e.name)
     };
@@ -82,8 +81,8 @@ fn remedy(explained: &Explained) -> String {
         ("limits", "memory") => "memory",
         (_, "malloc") => "malloc",
         (_, "statements logged") => {
-            return "log statements on none of the systems, by general_log and slow_query_log or by \
-                    log_statement, log_duration and log_min_duration_statement in `options`"
+            return "switch off statement logging on all systems in `options`: general_log and \
+                    slow_query_log, or log_statement, log_duration and log_min_duration_statement"
                 .to_owned();
         }
         (_, "query cache") => {

@@ -1,5 +1,5 @@
-//! What systems run with, how that differs, and which of the differences matter: settings, sessions,
-//! builds. Made from the facts that a run records, for its report and for `rqps servers audit`.
+//! Differences of settings, sessions and builds between systems, and which of them matter. The
+//! facts are those that a run records, for its report and for `rqps servers audit`.
 
 mod build;
 pub mod derived;
@@ -26,22 +26,22 @@ pub use rqps_model::warning::Severity;
 pub use size::{Filled, data_size};
 pub use value::same;
 
-/// A known setting or fact that is not the same on all systems.
+/// A known setting or fact that differs between systems.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explained {
-    /// Its name; names, newest first, where the systems call it by several.
+    /// Its name, or its names in the order of the systems.
     pub name: String,
-    /// The part of the server that it is about.
+    /// Its part of the server.
     pub group: String,
-    /// Per system what it is, in one form for all; absent where a system says nothing of it.
+    /// The value per system, in one form for all; absent where a system does not report it.
     pub values: Vec<Option<Shown>>,
-    /// What a difference can move: `reads`, `writes`, `all`; nothing when empty.
+    /// What a difference can change: `reads`, `writes`, `all`; nothing when empty.
     pub affects: Vec<String>,
-    /// What it does, in a sentence without a full stop.
+    /// Its effect, without a full stop.
     pub why: String,
     /// Whose choice the difference is.
     pub choice: Choice,
-    /// How much it weighs.
+    /// Its severity.
     pub severity: Severity,
 }
 
@@ -50,9 +50,9 @@ pub struct Explained {
 pub struct Shown {
     /// The value: `1G`, `on`.
     pub text: String,
-    /// Who gave it, where that is known.
+    /// Where the value comes from, if known.
     pub source: Option<SettingSource>,
-    /// Whether the system has no such setting and this is what it does all the same.
+    /// Whether the system lacks the setting and always behaves like this value.
     pub is_implied: bool,
 }
 
@@ -61,16 +61,16 @@ pub struct Shown {
 pub enum Choice {
     /// The plan's options or configurations.
     Plan,
-    /// The configuration's, which has a value for each version.
+    /// The configuration, which has a value for each version.
     Configuration,
-    /// The defaults of the versions: nobody chose.
+    /// The defaults of the versions.
     Defaults,
-    /// Some configured, some not, or not known.
+    /// Some configured, some not, or unknown.
     Mixed,
 }
 
 impl Choice {
-    /// For a sentence: `on purpose: the plan says so`.
+    /// For a sentence: `on purpose, by the plan`.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -81,7 +81,7 @@ impl Choice {
         }
     }
 
-    /// For programs.
+    /// The word in JSON.
     #[must_use]
     pub fn key(self) -> &'static str {
         match self {
@@ -92,21 +92,21 @@ impl Choice {
         }
     }
 
-    /// Whether somebody wanted it.
+    /// Whether the plan or the configuration chose it.
     #[must_use]
     pub fn is_on_purpose(self) -> bool {
         matches!(self, Self::Plan | Self::Configuration)
     }
 }
 
-/// What is known of how systems differ.
+/// Known differences between systems.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Audit {
-    /// Facts of the sessions, the heaviest first: the systems may not have done the same work.
+    /// Differences of the sessions, the most severe first.
     pub session: Vec<Explained>,
-    /// Known settings that can change QPS, the heaviest first, of these those that nobody wanted.
+    /// Known settings that can change QPS, the most severe first, then the unplanned.
     pub settings: Vec<Explained>,
-    /// Known differences that move nothing, or less than anybody would see.
+    /// Minor differences.
     pub harmless: Vec<Explained>,
     /// Names of all known settings, as the systems call them.
     pub known_names: BTreeSet<String>,
@@ -116,7 +116,7 @@ pub struct Audit {
 type Values<'a> = Vec<Option<(&'a str, &'a str)>>;
 
 impl Audit {
-    /// Compares what the systems run with.
+    /// Compares settings, sessions and builds of the systems.
     #[must_use]
     pub fn of(systems: &[RunSystem]) -> Self {
         // Those that settings_of() makes into one.
@@ -151,7 +151,7 @@ impl Audit {
     }
 }
 
-/// Whether a setting only says where or what an instance is, or belongs to a part that no benchmark
+/// Whether a setting only names or locates an instance, or belongs to a part that no benchmark
 /// uses.
 pub fn is_hidden(name: &str) -> bool {
     known::list().is_of_the_instance(name) || known::list().is_idle(name)

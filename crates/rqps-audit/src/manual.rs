@@ -1,4 +1,4 @@
-//! The rules of the audit as tables for docs/audit.md, from the data and functions that are applied.
+//! The rules of the audit as tables for docs/reference/audit-rules.md, from the data and functions that are applied.
 
 use super::Severity;
 use super::derived;
@@ -104,7 +104,7 @@ fn source(known: &SettingRule) -> String {
         out.push("PostgreSQL manual, server configuration");
     }
     if !known.session.is_empty() {
-        out.push("the connection, and the server's own word of it");
+        out.push("the connection, and the server's report on it");
     }
     out.join("; ")
 }

@@ -1,6 +1,6 @@
-//! What systems run with and how that differs, as text and as JSON: `rqps servers audit`.
+//! The audit as text and as JSON: `rqps servers audit`.
 //!
-//! A long file: one table in four forms, which must say the same.
+//! A long file: one table in four forms, which must agree.
 
 use std::collections::BTreeMap;
 
@@ -19,15 +19,15 @@ use rqps_text::words::{clip, list, one_line, shorten, wrap};
 /// Widest line, columns.
 const WIDTH: usize = 100;
 
-/// Columns that a value is given.
+/// Columns of a value.
 const VALUE_COLUMNS: usize = 48;
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// What can change QPS.
+    /// Settings that can change QPS.
     Short,
-    /// Every setting that differs, or that is not a default.
+    /// Every setting that differs or is no default.
     All,
 }
 
@@ -41,13 +41,13 @@ fn label(system: &RunSystem) -> String {
     shorten(system.spec.label.as_str(), 60)
 }
 
-/// `sync_binlog: 0 / 1`; what a system does that has no such setting stands in brackets.
+/// `sync_binlog: 0 / 1`; the fixed behaviour of a system without the setting stands in brackets.
 #[must_use]
 pub fn values(explained: &Explained) -> String {
     format!("{}: {}", called(explained), each(explained).join(" / "))
 }
 
-/// The same; of many systems by value: `sync_binlog: 0 (20), 1 (3)`.
+/// The same; many systems are grouped by value: `sync_binlog: 0 (20), 1 (3)`.
 #[must_use]
 pub fn values_in_short(explained: &Explained) -> String {
     let each = each(explained);
@@ -73,7 +73,7 @@ fn each(explained: &Explained) -> Vec<String> {
     explained.values.iter().map(value).collect()
 }
 
-/// How much it weighs, what it can move and whose choice it is: `notable: writes; defaults`.
+/// Severity, affected steps and choice: `notable: writes; defaults`.
 #[must_use]
 pub fn remarks(explained: &Explained) -> String {
     let affects = explained.affects.join(", ");
@@ -86,12 +86,12 @@ pub fn remarks(explained: &Explained) -> String {
     }
 }
 
-/// What else differs, counted; `None` when nothing does.
+/// Numbers of the other settings that differ; `None` without any.
 pub fn besides(differences: &Differences) -> Option<String> {
     let n_unknown = differences.unknown().count();
     let parts: Vec<String> = [
-        (differences.audit.harmless.len(), "known to move nothing"),
-        (n_unknown, "of which nothing is known"),
+        (differences.audit.harmless.len(), "minor"),
+        (n_unknown, "unknown to the audit"),
         (differences.partial.len(), "that not all systems have"),
         (differences.n_left_out, "of paths, ports, identities and parts that no benchmark uses"),
     ]
@@ -102,7 +102,7 @@ pub fn besides(differences: &Differences) -> Option<String> {
     (!parts.is_empty()).then(|| format!("Other settings that differ: {}.", list(&parts)))
 }
 
-/// What each system runs with and how they differ, as text.
+/// The facts of each system and their differences, as text.
 #[must_use]
 pub fn text(systems: &[RunSystem], extent: Extent) -> String {
     let differences = Differences::between(systems);
@@ -263,7 +263,7 @@ fn compare(out: &mut String, systems: &[RunSystem], differences: &Differences, e
     let labels: Vec<String> = systems.iter().map(label).collect();
     line(out, &wrap("Differences, in this order: ", &labels.join(" / "), WIDTH));
     if audit.session.is_empty() {
-        line(out, "The sessions are alike in all that counts.");
+        line(out, "The sessions have no notable difference.");
     }
     let (wanted, unwanted): (Vec<&Explained>, Vec<&Explained>) =
         audit.settings.iter().partition(|e| e.choice.is_on_purpose());
@@ -273,29 +273,29 @@ fn compare(out: &mut String, systems: &[RunSystem], differences: &Differences, e
         let n = if all.is_empty() { "none".to_owned() } else { all.len().to_string() };
         format!("\n{what}: {n}{}", by_severity(all))
     };
-    line(out, &heading(&others, "Settings that can move a figure and that nobody asked for"));
+    line(out, &heading(&others, "Unplanned settings that can change QPS"));
     explain(out, &others);
-    line(out, &heading(&defaults, "Defaults that are not the same and can move a figure"));
+    line(out, &heading(&defaults, "Different defaults that can change QPS"));
     explain(out, &defaults);
     let is_light = |e: &&Explained| e.choice == Choice::Defaults;
     let light: Vec<String> = audit.harmless.iter().filter(is_light).map(called).collect();
     if !light.is_empty() && extent == Extent::Short {
-        line(out, &wrap("  ", &format!("and that move nothing: {}", light.join(", ")), WIDTH));
+        line(out, &wrap("  ", &format!("minor: {}", light.join(", ")), WIDTH));
     }
     if !wanted.is_empty() {
-        line(out, &heading(&wanted, "On purpose, by the plan or the configuration"));
+        line(out, &heading(&wanted, "On purpose, by plan or configuration"));
         explain(out, &wanted);
     }
     let unknown: Vec<&Difference> = differences.unknown().collect();
     out.push('\n');
     if extent == Extent::All {
         if !audit.harmless.is_empty() {
-            line(out, "That move nothing:");
+            line(out, "Minor differences:");
             explain(out, &audit.harmless.iter().collect::<Vec<_>>());
         }
         for (what, all) in [
-            ("Of which nothing is known:", unknown),
-            ("That not all systems have:", differences.partial.iter().collect()),
+            ("Settings unknown to the audit:", unknown),
+            ("Settings that not all systems have:", differences.partial.iter().collect()),
         ] {
             if !all.is_empty() {
                 line(out, &format!("\n{what}"));

@@ -1,5 +1,4 @@
-//! Whether tables that were filled with the same rows take about the same room. Known once they are
-//! filled, and so apart from what the systems say of themselves.
+//! Whether tables filled with the same rows have about the same size. Known only after the load.
 
 use rqps_model::{SystemSource, SystemSpec};
 
@@ -19,7 +18,7 @@ const FAR_LARGER: f64 = 2.0;
 pub struct Filled<'a> {
     /// The system.
     pub spec: &'a SystemSpec,
-    /// What its tables and indexes take, bytes.
+    /// Size of its tables and indexes, bytes.
     pub bytes: u64,
 }
 
@@ -46,8 +45,8 @@ fn is_apart(ratio: f64, by: f64) -> bool {
     ratio >= by || ratio <= 1.0 / by
 }
 
-/// Tables that take more or less room than those of the base, of one engine and one compression: others
-/// keep their rows in another way. `None` without any.
+/// The finding that tables are larger or smaller than the base's. Only systems with the engine and
+/// compression of the base are compared. `None` without a difference.
 #[must_use]
 pub fn data_size(base: Filled<'_>, others: &[Filled<'_>]) -> Option<Finding> {
     if base.bytes == 0 {
@@ -72,8 +71,8 @@ pub fn data_size(base: Filled<'_>, others: &[Filled<'_>]) -> Option<Finding> {
         severity: if is_severe { Severity::Severe } else { Severity::Notable },
         name: "data size".to_owned(),
         text: format!(
-            "Filled with the same rows, the tables are not of one size: {} on the base, {}. Where caches \
-             hold one and not the other, storage decides.",
+            "Tables with the same rows differ in size: {} on the base, {}. Where caches hold only \
+             the smaller tables, storage decides.",
             number::bytes(base.bytes),
             list_in_short(&told)
         ),
@@ -114,7 +113,7 @@ mod tests {
         let mut rocksdb = b.clone();
         rocksdb.engine = Engine::Rocksdb;
         assert_eq!(severity(&rocksdb, 100, 200), None);
-        expect!["Severe: Filled with the same rows, the tables are not of one size: 100 MB on the base, 200 MB on b (2.00 times). Where caches hold one and not the other, storage decides."]
+        expect!["Severe: Tables with the same rows differ in size: 100 MB on the base, 200 MB on b (2.00 times). Where caches hold only the smaller tables, storage decides."]
             .assert_eq(&found(&b, 100, 200).unwrap().sentence());
     }
 }

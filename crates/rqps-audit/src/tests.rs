@@ -191,11 +191,10 @@ fn pair() -> [RunSystem; 2] {
 #[test]
 fn several_systems_as_text() {
     expect![[r#"
-        ! Severe: The benchmark's sessions differ in tls: no TLS on my56, TLSv1.3 X on my84. Every packet is
-          encrypted and decrypted, which costs every statement, and those that return much most; a server
-          whose TLS nobody noticed looks like a regression.
-        ! The MySQL servers are not from one source, so versions are not all that differs: debian (tarball):
-          my84; official (tarball): my56.
+        ! Severe: The benchmark's sessions differ in tls: no TLS on my56, TLSv1.3 X on my84. Encryption
+          costs CPU for every packet, so large results cost most; unnoticed TLS looks like a regression.
+        ! The MySQL servers come from different sources, so not only their versions differ: debian
+          (tarball): my84; official (tarball): my56.
 
         my56  MySQL 5.6.14
           source    official; tarball
@@ -213,9 +212,9 @@ fn several_systems_as_text() {
 
         Differences, in this order: my56 / my84
 
-        Settings that can move a figure and that nobody asked for: none
+        Unplanned settings that can change QPS: none
 
-        Defaults that are not the same and can move a figure: 2 (2 notable)
+        Different defaults that can change QPS: 2 (2 notable)
           innodb_io_capacity: 200 / 10000
           innodb_io_capacity_max: 2000 / 20000
               the pace of write-back: too low and redo fills up, too high and it takes the disk from the

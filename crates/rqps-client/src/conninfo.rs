@@ -27,7 +27,7 @@ pub fn parse(text: &str) -> Result<Vec<Pair>, &'static str> {
     while !rest.is_empty() {
         let end = rest.find(|c: char| c == '=' || c.is_whitespace()).unwrap_or(rest.len());
         let (name, after) = rest.split_at(end);
-        let after = after.trim_start().strip_prefix('=').ok_or("a word has no = and no value")?;
+        let after = after.trim_start().strip_prefix('=').ok_or("a parameter has no = sign")?;
         let taken = take_value(after.trim_start())?;
         pairs.push(Pair::new(name, taken.value));
         rest = taken.rest.trim_start();
@@ -80,7 +80,7 @@ mod tests {
                 "host=empty=''"
             ]
         );
-        assert_eq!(parse("password=secret word"), Err("a word has no = and no value"));
+        assert_eq!(parse("password=secret word"), Err("a parameter has no = sign"));
         assert_eq!(parse("password='secret"), Err("a quote is not closed"));
     }
 }

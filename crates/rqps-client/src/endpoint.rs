@@ -27,7 +27,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// Whether the connection is encrypted. Never negotiated down: what is asked for is had, or fails.
+/// Whether the connection is encrypted. Never negotiated down: it is as asked for, or fails.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Tls {
     /// No TLS.
@@ -76,7 +76,7 @@ pub struct Parameter {
     pub value: String,
 }
 
-/// What a session begins with besides its user and database.
+/// Settings of a new session besides its user and database.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Startup {
     /// The character set.
@@ -96,14 +96,14 @@ pub struct Endpoint {
     pub user: String,
     /// Password; empty for none.
     pub password: Password,
-    /// PEM file of the RSA key with which MySQL's password may be encrypted over a network without
-    /// TLS; of a server that is not on this host no other key is believed.
+    /// PEM file of the RSA key that may encrypt MySQL's password over a network without TLS. The key
+    /// that a remote server sends is not trusted.
     pub server_public_key: Option<PathBuf>,
     /// Database to use; empty for the server's default.
     pub database: String,
     /// A statement that every session of PostgreSQL's protocol begins with, such as one that sets its schema.
     pub on_login: Option<String>,
-    /// What the session begins with.
+    /// Settings of the new session.
     pub startup: Startup,
     /// Longest time for connecting and authenticating together.
     pub connect_timeout: Duration,

@@ -23,11 +23,11 @@ pub struct ServerError {
     pub sqlstate: String,
     /// The server's text.
     pub message: String,
-    /// What PostgreSQL says besides, where it does.
+    /// PostgreSQL's notes, where it sends some.
     pub notes: Option<Box<ErrorNotes>>,
 }
 
-/// What PostgreSQL says of an error besides its text; empty where it says nothing.
+/// PostgreSQL's notes on an error besides its text; empty without any.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ErrorNotes {
     /// Where in the statement: characters from 1; 0 for nowhere.
@@ -68,8 +68,8 @@ impl ServerError {
         }
     }
 
-    /// Whether the server lacks what it takes to serve a client: MySQL 1135 (ER_CANT_CREATE_THREAD), 1037 and
-    /// 1041 (out of memory), PostgreSQL 53000 and 53200 (insufficient_resources, out_of_memory).
+    /// Whether the server lacks memory or threads for a client: MySQL 1135 (ER_CANT_CREATE_THREAD),
+    /// 1037 and 1041 (out of memory), PostgreSQL 53000 and 53200 (insufficient_resources, out_of_memory).
     #[must_use]
     pub fn is_out_of_resources(&self) -> bool {
         match self.errno {
@@ -119,7 +119,7 @@ pub enum Error {
     /// The socket failed or was closed by the other side.
     #[error("connection lost while {doing}")]
     Lost {
-        /// What was under way.
+        /// The current operation.
         doing: &'static str,
         /// The socket's error.
         #[source]
@@ -128,7 +128,7 @@ pub enum Error {
     /// No answer within the time allowed.
     #[error("no answer within {seconds} s while {doing}")]
     Timeout {
-        /// What was under way.
+        /// The current operation.
         doing: &'static str,
         /// The limit.
         seconds: u64,
@@ -136,15 +136,15 @@ pub enum Error {
     /// The server sent bytes that the protocol does not allow here.
     #[error("protocol violation while {doing}: {detail}")]
     Protocol {
-        /// What was under way.
+        /// The current operation.
         doing: &'static str,
         /// What was wrong.
         detail: String,
     },
-    /// The server wants something that this client does not do.
+    /// The server asks for something that this client does not support.
     #[error("not supported: {what}")]
     Unsupported {
-        /// What it wants, and what to do instead.
+        /// What the server asks for, and what to do instead.
         what: String,
     },
     /// TLS could not be set up.

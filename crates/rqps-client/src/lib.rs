@@ -38,7 +38,7 @@ pub use script::{Row, ScriptConnection};
 pub use session::Session;
 pub use wire::postgres::execute::numbered_places;
 
-/// How a statement travels.
+/// How a statement is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Protocol {
     /// Prepared on the server once, then executed with parameters in binary form.
@@ -54,17 +54,17 @@ pub struct StatementSpec<'a> {
     pub sql: &'a str,
     /// The parameters' types in order.
     pub params: &'a [ParamType],
-    /// How it travels.
+    /// How it is sent.
     pub protocol: Protocol,
     /// Rows that the null client answers with; real servers ignore it.
     pub null_rows: u64,
 }
 
-/// A statement known to one connection; meaningless on another.
+/// A statement of one connection; invalid on another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StatementId(pub u32);
 
-/// What a statement did.
+/// The result of a statement in numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Outcome {
     /// Rows received.

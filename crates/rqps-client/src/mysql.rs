@@ -114,7 +114,7 @@ impl MysqlConnection {
         if usize::from(prepared.n_params) != spec.params.len() {
             self.close_on_server(prepared.statement)?;
             let (has, declares) = (prepared.n_params, spec.params.len());
-            let detail = format!("it has {has} parameters and declares {declares}");
+            let detail = format!("it has {has} parameters but declares {declares}");
             return Err(usage(spec.sql, detail));
         }
         Ok(Execute::new(prepared.statement, spec.params))
@@ -306,12 +306,12 @@ impl Drop for MysqlConnection {
 
 #[cold]
 fn unknown(statement: StatementId) -> Error {
-    usage("", format!("{statement:?} is not of this connection"))
+    usage("", format!("{statement:?} was not prepared on this connection"))
 }
 
 #[cold]
 fn undeclared(sql: &str) -> Error {
-    usage(sql, "it has parameters that were not declared".to_owned())
+    usage(sql, "it has undeclared parameters".to_owned())
 }
 
 #[cold]

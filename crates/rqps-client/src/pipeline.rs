@@ -42,13 +42,13 @@ pub trait Pipeline: Connection {
 /// The error of a call that would take the answer to another statement for its own.
 #[cold]
 pub(crate) fn answers_are_due(n: usize) -> Error {
-    let detail = format!("{n} statements sent ahead are to be answered first");
+    let detail = format!("{n} statements sent ahead are not answered yet");
     Error::Usage { sql: String::new(), detail }
 }
 
 /// The error of a call for an answer that nothing was sent for.
 #[cold]
 pub(crate) fn nothing_is_due() -> Error {
-    let detail = "no statement was sent ahead that is not answered".to_owned();
+    let detail = "no statement sent ahead is unanswered".to_owned();
     Error::Usage { sql: String::new(), detail }
 }

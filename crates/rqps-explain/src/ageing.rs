@@ -1,9 +1,9 @@
-//! Ageing: how much slower a step is after the steps that write than before them, for each system by
-//! itself and apart from how systems differ.
+//! Ageing: how much slower a step is after the steps that write than before them, for each system
+//! alone and relative to the base.
 //!
-//! A step and its twin, whose name ends in `.pre`, were measured at two times. What the host did
-//! between them is in the ratio of one system. It cancels in the ratio of two systems' ratios where the
-//! systems were interleaved both times.
+//! A step and its twin, whose name ends in `.pre`, were measured at two times. The ratio of one
+//! system includes changes of the host between them. They cancel in the ratio of two systems'
+//! ratios where the systems were interleaved both times.
 
 use rqps_model::{Estimate, Slice};
 use rqps_stats::paired::log_ratios;
@@ -12,7 +12,7 @@ use rqps_stats::{difference, ratio_test};
 /// What a twin's name has behind the step's family: `range-covered-pk.pre`, `random-points.pre_range=10`.
 const BEFORE: &str = ".pre";
 
-/// The name of the step that `name` is the twin of; `None` where it is no twin.
+/// The name of the step whose twin is `name`; `None` where it is not a twin.
 #[must_use]
 pub fn after_of(name: &str) -> Option<String> {
     let at = name.find(BEFORE)?;
@@ -43,7 +43,8 @@ pub struct Twins<'a> {
 }
 
 impl Ageing {
-    /// Of a system and, for a candidate, of the base; `is_interleaved` where both were measured so.
+    /// The ageing of a system and, for a candidate, relative to the base; `is_interleaved` where
+    /// both were interleaved.
     #[must_use]
     pub fn of(own: Twins<'_>, base: Option<Twins<'_>>, is_interleaved: bool) -> Option<Self> {
         let (before, after) = (rates(own.before), rates(own.after));

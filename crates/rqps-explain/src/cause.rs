@@ -1,4 +1,4 @@
-//! Causes: the small set that rules choose from, and what is said of one step.
+//! Causes: the small set that rules choose from, and the cause of one step.
 
 use rqps_model::{Figure, Verdict};
 
@@ -19,17 +19,17 @@ pub enum Kind {
     StorageReads,
     /// It waits for storage to write.
     StorageWrites,
-    /// A statement is carried out by another plan.
+    /// A statement is executed by another plan.
     PlanChange,
-    /// The client is what limits.
+    /// The client is the limit.
     ClientLimited,
-    /// Other processes or the hypervisor are what limits.
+    /// Other processes or the hypervisor are the limit.
     HostLimited,
-    /// Work of the server that is not the clients'.
+    /// Background work of the server.
     BackgroundWork,
-    /// Several parts of the time together, of which none is a major one.
+    /// Several parts of the time together, none of them a major one.
     Several,
-    /// Nothing of these explains a major part.
+    /// None of these explains a major part.
     NotExplained,
 }
 
@@ -91,24 +91,6 @@ impl Kind {
             Self::NotExplained => "not explained",
         }
     }
-
-    /// In one or two words, for a table.
-    #[must_use]
-    pub fn short(self) -> &'static str {
-        match self {
-            Self::CpuOverhead => "CPU",
-            Self::MoreWork => "work",
-            Self::Waiting => "waiting",
-            Self::StorageReads => "reads",
-            Self::StorageWrites => "writes",
-            Self::PlanChange => "plan",
-            Self::ClientLimited => "client",
-            Self::HostLimited => "host",
-            Self::BackgroundWork => "background",
-            Self::Several => "several",
-            Self::NotExplained => "not explained",
-        }
-    }
 }
 
 /// Shares of the host's CPU time.
@@ -123,7 +105,7 @@ pub struct HostShares {
 /// What explains the verdict on a step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cause {
-    /// Which one.
+    /// The kind.
     pub kind: Kind,
     /// Whether it is a loss or a gain: [`Verdict::Slower`] or [`Verdict::Faster`].
     pub direction: Verdict,
@@ -137,18 +119,40 @@ pub struct Cause {
     pub quantities: Vec<Quantity>,
     /// Why it is not explained, where that is known.
     pub reason: Option<Reason>,
-    /// What other processes had of the host's CPUs, where it is CPU that they took.
+    /// Shares of the host's CPUs that other processes used, where the cause is CPU that they took.
     pub others: Option<HostShares>,
     /// The change of the time per operation that was to be explained, microseconds; absent without a split.
     pub explained_us: Option<f64>,
     /// Whether the systems were interleaved: then CPU that others took is excluded from that change.
     pub is_interleaved: bool,
-    /// The server's CPU as times of the base's.
+    /// The server's CPU / that of the base.
     pub times: Option<f64>,
-    /// Whether that is the CPU of the threads that serve clients: that of all threads is another matter.
+    /// Whether that is the CPU of connection threads, because CPU of all server threads changed
+    /// differently.
     pub is_of_serving: bool,
     /// The change of those parts, microseconds per operation.
     pub change_us: Option<f64>,
-    /// Whether storage traffic per operation is as it was; absent where it was not measured.
+    /// Whether storage traffic per operation is unchanged; absent where it was not measured.
     pub is_io_unchanged: Option<bool>,
+}
+
+impl Cause {
+    /// In one or two words, for a table.
+    #[must_use]
+    pub fn short(&self) -> &'static str {
+        match self.kind {
+            Kind::CpuOverhead if self.is_of_serving => "connection CPU",
+            Kind::CpuOverhead => "CPU",
+            Kind::MoreWork => "work",
+            Kind::Waiting => "waiting",
+            Kind::StorageReads => "reads",
+            Kind::StorageWrites => "writes",
+            Kind::PlanChange => "plan",
+            Kind::ClientLimited => "client",
+            Kind::HostLimited => "host",
+            Kind::BackgroundWork => "background",
+            Kind::Several => "several",
+            Kind::NotExplained => "not explained",
+        }
+    }
 }

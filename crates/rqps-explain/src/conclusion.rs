@@ -1,4 +1,4 @@
-//! A cause of what the rules found, with the values that carry it.
+//! The cause that the rules found, with the values that carry it.
 
 use crate::cause::{Cause, HostShares};
 use crate::finding::Finding;

@@ -1,7 +1,7 @@
 //! Why one system is slower or faster than another on a step: the split of an operation's time, and
 //! the cause by a small set of rules over it. No IO, no clock.
 //!
-//! docs/causes.md has every formula and threshold with its reason. `rqps-report` words causes.
+//! docs/explanation/causes.md has every formula and threshold with its reason. `rqps-report` words causes.
 
 pub mod ageing;
 pub mod cause;

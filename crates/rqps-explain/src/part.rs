@@ -15,9 +15,9 @@ use crate::sides::Sides;
 /// A part of the time per operation. Together they are all of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TimePart {
-    /// CPU of the server; of the threads that serve clients, where these are known.
+    /// CPU of the server; of its connection threads, where these are known.
     Server,
-    /// CPU of the server's other threads, as far as it took CPUs from those that serve clients.
+    /// CPU of the server's other threads, as far as they took CPUs from connection threads.
     Background,
     /// CPU of the client threads.
     Client,
@@ -47,12 +47,13 @@ impl TimePart {
         }
     }
 
-    /// For people: `server CPU`.
+    /// For people: `client CPU`.
     #[must_use]
-    pub fn words(self) -> &'static str {
+    pub fn words(self, basis: Basis) -> &'static str {
         match self {
+            Self::Server if basis.served => "CPU of connection threads",
             Self::Server => "server CPU",
-            Self::Background => "background CPU",
+            Self::Background => "CPU taken by the server's other threads",
             Self::Client => "client CPU",
             Self::Taken => "CPU taken by others",
             Self::Storage => "waiting for storage",
@@ -65,48 +66,43 @@ impl TimePart {
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Server => {
-                "CPU of the server's threads that serve the clients; of all its threads where those \
+                "CPU of the server's connection threads; of all its threads where connection threads \
                  are not known"
             }
             Self::Background => {
-                "CPU of the server's other threads, in the share of the CPUs that the server may use that the \
-                 slots are, at most what threads of server and client waited for a CPU, less the client's CPU, \
-                 where the kernel tells that"
+                "CPU that the server's other threads take from connection and client threads"
             }
             Self::Client => "CPU of the client threads",
             Self::Taken => {
-                "CPU that other processes took, at most what threads of server and client waited for a \
-                 CPU, less client and background CPU, where the kernel tells that, and the hypervisor, \
-                 in the share of the host's CPUs that the slots are"
+                "CPU that other processes and the hypervisor take from the threads of the run"
             }
             Self::Storage => {
-                "time with storage awaited (/proc/pressure/io times slots, or iowait of the host where \
-                 that is more)"
+                "waiting for storage (/proc/pressure/io times slots, or iowait of the host if larger)"
             }
-            Self::Waiting => "the rest: locks, other threads, wake-ups, a server that was stopped",
+            Self::Waiting => "the rest: locks, other threads, wake-ups, stopped servers",
         }
     }
 }
 
-/// How many operations can be under way at once without one taking the CPU of another: the clients, or
-/// the CPUs where there are fewer.
+/// Operations that can be in progress at once without taking each other's CPU: the clients, or the
+/// CPUs where there are fewer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slots {
     /// How many.
     pub n: f64,
     /// CPUs that the run could use.
     pub n_cpus: f64,
-    /// Those of them that the servers could use.
+    /// CPUs that the servers could use.
     pub n_server_cpus: f64,
-    /// Whether client CPU is a part of a slot's time: not where more clients than CPUs have CPUs of
-    /// their own.
+    /// Whether client CPU is a part of a slot's time: not where clients have separate CPUs and are
+    /// more than these.
     pub has_client: bool,
-    /// Whether a client shares a CPU with the thread that serves it.
+    /// Whether a client shares a CPU with its connection thread.
     pub is_paired: bool,
 }
 
 impl Slots {
-    /// For a step with so many clients on so many CPUs.
+    /// The slots of a step.
     #[must_use]
     pub fn of(clients: u32, placement: Placement, n_cpus: u32) -> Self {
         let n_cpus = n_cpus.max(1);
@@ -132,24 +128,24 @@ impl Slots {
     }
 }
 
-/// What all slices of both sides know, so that they are split alike.
+/// What is known of all slices of both sides, so that they are split alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Basis {
-    /// The threads that serve clients.
+    /// Whether connection threads are known.
     pub served: bool,
-    /// The client threads.
+    /// Whether client threads are known.
     pub clients: bool,
-    /// How long these and those waited for a CPU; where that is not known of the threads that serve
-    /// clients, all of the server's.
+    /// Whether it is known how long client threads and connection threads, or all server threads,
+    /// waited for a CPU.
     pub run_waits: bool,
-    /// Whether it is known of the threads that serve clients.
+    /// Whether that is known of connection threads.
     pub served_waits: bool,
-    /// How long storage was waited for, by the kernel's pressure stall information.
+    /// Whether the kernel has pressure stall information for storage.
     pub pressure: bool,
 }
 
 impl Basis {
-    /// What the slices of both sides know.
+    /// What is known of the slices of both sides.
     #[must_use]
     pub fn of(sides: &Sides<'_>) -> Self {
         let all = |known: fn(&Slice) -> bool| sides.slices().all(known);
@@ -175,7 +171,7 @@ pub struct Parts {
     pub total_us: f64,
     /// Each part, in the order of [`TimePart::ALL`].
     values_us: [f64; 6],
-    /// Of the server's CPU, that in the kernel.
+    /// The server's CPU in the kernel.
     pub kernel_us: f64,
 }
 
@@ -231,8 +227,8 @@ impl Parts {
         Some(Self { total_us, values_us, kernel_us: per(served) * kernel })
     }
 
-    /// The time per operation as far as the systems can make it differ. Other processes take CPU from
-    /// interleaved systems alike, in proportion to what these use: that part is excluded.
+    /// The time per operation that the systems cause. Other processes take CPU from interleaved
+    /// systems in proportion to what these use: that part is excluded.
     #[must_use]
     pub fn own_us(&self, is_interleaved: bool) -> f64 {
         if is_interleaved { self.total_us - self.get(TimePart::Taken) } else { self.total_us }
@@ -262,9 +258,9 @@ pub fn stalled(slice: &Slice, basis: Basis) -> Option<f64> {
     (slice.duration_ns > 0).then(|| (ns / slice.duration_ns as f64).min(1.0))
 }
 
-/// CPU of processes that have no part in the run, in user mode, and of the hypervisor over all CPU time
-/// of the host in a slice, from 0 to 1; `None` where the server's processes are not known. What the
-/// kernel does is excluded: its threads work for the server as well.
+/// User-mode CPU of other processes and CPU of the hypervisor over all CPU time of the host in a
+/// slice, from 0 to 1; `None` where the server's processes are not known. Kernel CPU is excluded:
+/// its threads work for the server as well.
 #[must_use]
 pub fn others_in_user_mode(slice: &Slice) -> Option<f64> {
     let (host, server) = (&slice.usage.host, slice.usage.server?);

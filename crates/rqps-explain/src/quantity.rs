@@ -1,4 +1,4 @@
-//! Everything that is compared per operation beside the parts of its time.
+//! Quantities that are compared per operation, beside the parts of its time.
 
 use rqps_model::{Metric, ProcessCounters, Slice};
 
@@ -9,9 +9,13 @@ use crate::work::Work;
 pub enum Quantity {
     /// A metric that every report has.
     Metric(Metric),
-    /// Context switches of the server's threads in which one waited for something.
+    /// CPU of the connection threads of the measured clients.
+    ConnectionCpu,
+    /// CPU of the server's other threads.
+    OtherThreadsCpu,
+    /// Context switches in which a server thread waited for something.
     Voluntary,
-    /// The same in which one was pushed off its CPU.
+    /// Context switches in which a server thread lost its CPU.
     Involuntary,
     /// Write requests of the data directory's device.
     Writes,
@@ -23,13 +27,13 @@ pub enum Quantity {
     MinorFaults,
     /// Page faults of the server that read storage.
     MajorFaults,
-    /// Time in which the server's threads could run and did not.
+    /// Time in which server threads could run and did not.
     ServerRunWait,
     /// The same of the client threads.
     ClientThreadsRunWait,
     /// Time in which a task of the host waited for storage.
     Stalled,
-    /// What the server counts itself.
+    /// A counter of the server.
     Work(Work),
 }
 
@@ -48,8 +52,13 @@ impl Quantity {
             Self::ClientThreadsRunWait,
             Self::Stalled,
         ];
-        let metrics = Metric::ALL.into_iter().map(Self::Metric);
-        metrics.chain(kernel).chain(Work::ALL.into_iter().map(Self::Work))
+        let [cpu, metrics @ ..] = Metric::ALL.map(Self::Metric);
+        let of_threads = [cpu, Self::ConnectionCpu, Self::OtherThreadsCpu];
+        of_threads
+            .into_iter()
+            .chain(metrics)
+            .chain(kernel)
+            .chain(Work::ALL.into_iter().map(Self::Work))
     }
 
     /// The unit of a value: `us`, `count` or `KB`.
@@ -57,7 +66,11 @@ impl Quantity {
     pub fn unit(self) -> &'static str {
         match self {
             Self::Metric(metric) => metric.unit(),
-            Self::ServerRunWait | Self::ClientThreadsRunWait | Self::Stalled => "us",
+            Self::ConnectionCpu
+            | Self::OtherThreadsCpu
+            | Self::ServerRunWait
+            | Self::ClientThreadsRunWait
+            | Self::Stalled => "us",
             Self::ServerReadKb | Self::ServerWrittenKb => "KB",
             Self::Work(work) => work.unit(),
             _ => "count",
@@ -69,6 +82,8 @@ impl Quantity {
     pub fn stem(self) -> &'static str {
         match self {
             Self::Metric(metric) => metric.stem(),
+            Self::ConnectionCpu => "connection_cpu",
+            Self::OtherThreadsCpu => "other_threads_cpu",
             Self::Voluntary => "voluntary_switches",
             Self::Involuntary => "involuntary_switches",
             Self::Writes => "writes",
@@ -88,6 +103,8 @@ impl Quantity {
     pub fn words(self) -> &'static str {
         match self {
             Self::Metric(metric) => metric.words(),
+            Self::ConnectionCpu => "CPU of connection threads",
+            Self::OtherThreadsCpu => "CPU of the server's other threads",
             Self::Voluntary => "server's voluntary switches",
             Self::Involuntary => "server's involuntary switches",
             Self::Writes => "storage writes",
@@ -107,6 +124,8 @@ impl Quantity {
     pub fn source(self) -> String {
         match self {
             Self::Metric(metric) => metric.source().to_owned(),
+            Self::ConnectionCpu => "thread CPU clocks".to_owned(),
+            Self::OtherThreadsCpu => "process CPU clock less thread CPU clocks".to_owned(),
             Self::Voluntary | Self::Involuntary => {
                 "/proc/PID/task/TID/status; of a block its whole time".to_owned()
             }
@@ -143,6 +162,11 @@ impl Quantity {
         match self {
             Self::Metric(metric) => metric.value(usage, n),
             Self::Work(work) => work.value(slice),
+            Self::ConnectionCpu => Some(own(waits.served_cpu_ns?, 1e-3)),
+            Self::OtherThreadsCpu => {
+                let all = server(|s| s.cpu_total_ns)?;
+                Some(own(all.saturating_sub(waits.served_cpu_ns?), 1e-3))
+            }
             Self::Voluntary => whole(server(|s| s.voluntary_switches)?, 1.0),
             Self::Involuntary => whole(server(|s| s.involuntary_switches)?, 1.0),
             Self::ServerReadKb => whole(server(|s| s.read_bytes)?, 1.0 / 1024.0),
@@ -163,11 +187,11 @@ mod tests {
 
     #[test]
     fn the_documented_quantities_are_these() {
-        let docs = include_str!("../../../docs/metrics.md");
+        let docs = include_str!("../../../docs/reference/metrics.md");
         let row = |q: Quantity| format!("| {} | {} | {} |\n", q.words(), q.unit(), q.source());
         let is_more = |q: &Quantity| !matches!(q, Quantity::Metric(_));
         let table: String = Quantity::all().filter(is_more).map(row).collect();
-        assert!(docs.contains(&table), "docs/metrics.md lacks the rows\n{table}");
+        assert!(docs.contains(&table), "docs/reference/metrics.md lacks the rows\n{table}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A pair whose verdict is to be explained, with all that is known of it.
+//! A verdict to explain, with all that is known of it.
 
 use rqps_model::{Figure, StepKind, Verdict};
 
@@ -6,7 +6,7 @@ use crate::reason::Reason;
 use crate::sides::Sides;
 use crate::split::Split;
 
-/// A pair whose verdict is to be explained.
+/// A verdict to explain.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
     /// The slices of both sides.
@@ -21,9 +21,9 @@ pub struct Question<'a> {
     pub figure: Figure,
     /// Whether the server's own counters mean the same on both sides: one family and one engine.
     pub is_comparable: bool,
-    /// How the places differ that the sides were measured in, where they do: what an operation takes on
-    /// other hardware is not the system's doing.
+    /// The difference between the hosts or kernels of both sides, where there is one: then the
+    /// system is not the cause.
     pub unlike: Option<Reason>,
-    /// Whether the candidate goes about a statement by another access path or index.
+    /// Whether the candidate executes a statement by another access path or index.
     pub has_other_plan: bool,
 }

@@ -1,22 +1,23 @@
 //! Why a verdict is not explained.
 
-/// What keeps a verdict from an explanation.
+/// Why a verdict is not explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reason {
     /// Base and system were measured on different hosts.
     OtherHosts,
     /// They were measured on different kernels.
     OtherKernels,
-    /// The clients were held at a rate.
+    /// The clients worked at a set rate.
     HeldRate,
-    /// Others worked at a rate beside the measured clients, and it is not known which threads serve whom.
+    /// Other clients worked at a set rate beside the measured ones, and it is not known which
+    /// threads serve which clients.
     OthersAtRate,
     /// The server's processes are not known.
     UnknownServer,
-    /// Others took more CPU from the slower side's slices than its own CPU accounts for.
+    /// Other processes took more CPU from the slower system than in proportion to its own CPU.
     TakenUnequally,
-    /// The slices differ too much in their time per operation.
+    /// The time per operation varies too much between slices.
     UnequalSlices,
-    /// Other processes used more of the host's CPUs meanwhile.
+    /// Other processes used more of the host's CPUs during the slower system's slices.
     OtherProcesses,
 }

@@ -1,7 +1,7 @@
-//! The rules: which cause explains a major part of a change, beyond chance. docs/causes.md argues them.
+//! The rules: which cause explains a major part of a change, beyond chance. docs/explanation/causes.md argues them.
 //!
-//! A gain is a loss with the sides changed over, so that every rule is written once, for a loss. The file is
-//! long because the rules are one chain: each is what the ones before leave.
+//! A gain is a loss with the sides swapped, so every rule is written once, for a loss. The file is
+//! long because the rules are one chain: each applies where those before do not.
 
 use rqps_model::{Metric, Slice, StepKind, Verdict};
 
@@ -66,8 +66,7 @@ const WORK_US: f64 = 1.0;
 /// [`WORK_US`] each.
 const OF_WORK: f64 = 0.5;
 
-/// The cause of a verdict; `None` where there is nothing to explain: the verdict is neither slower nor
-/// faster.
+/// The cause of a verdict; `None` where the verdict is neither slower nor faster.
 #[must_use]
 pub fn judge(question: &Question<'_>) -> Option<Cause> {
     if !matches!(question.verdict, Verdict::Slower | Verdict::Faster) {

@@ -1,4 +1,4 @@
-//! The slices of base and candidate that belong together, and what their values say of each other.
+//! The slices of base and candidate that belong together, and comparisons of their values.
 
 use rqps_model::{Estimate, Slice};
 use rqps_stats::paired::log_ratios;
@@ -22,12 +22,12 @@ pub struct Sides<'a> {
     pub starts: Vec<Start<'a>>,
     /// Whether slices are partners.
     pub is_interleaved: bool,
-    /// Whether both sides are of one run. In runs of their own a start of one is not the partner of any
-    /// of the other's: what their starts were are two samples.
+    /// Whether both sides are of one run. In different runs, starts of the two sides are no
+    /// partners but two samples.
     pub is_one_run: bool,
 }
 
-/// What each start of one run counts in means and differences: shares that add up to 1.
+/// The weights of the starts of one run in means and differences: shares that add up to 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weights(Vec<f64>);
 
@@ -37,8 +37,8 @@ impl<'a> Sides<'a> {
         self.starts.iter().flat_map(|start| start.base.iter().chain(&start.candidate).copied())
     }
 
-    /// What each start counts in the difference of a value: as much as is known of it there. With these
-    /// weights, means and differences of the value's parts add up to its own. `None` where a slice lacks it.
+    /// The weights of the starts in the difference of a value. With them, means and differences of
+    /// the value's parts add up to its own. `None` where a slice lacks it.
     pub fn weights(&self, value: impl Fn(&Slice) -> Option<f64>) -> Option<Weights> {
         let sides = self.all(value)?;
         if !self.is_one_run {
@@ -68,8 +68,7 @@ impl<'a> Sides<'a> {
         Some((base, candidate))
     }
 
-    /// How much more of a value the candidate has than the base, in its unit; `None` where a slice
-    /// lacks it.
+    /// The difference of a value, candidate less base, in its unit; `None` where a slice lacks it.
     pub fn difference(
         &self,
         weights: &Weights,
@@ -86,8 +85,7 @@ impl<'a> Sides<'a> {
         difference::of_weighted_pairs(&self.differences(&sides)?, &weights.0)
     }
 
-    /// How many times as much of a value the candidate has; `None` where a slice lacks it or has none
-    /// of it.
+    /// The ratio of a value, candidate / base; `None` where a slice lacks it or has 0.
     pub fn ratio(&self, value: impl Fn(&Slice) -> Option<f64>) -> Option<Estimate> {
         let sides = self.all(value)?;
         if !self.is_one_run {

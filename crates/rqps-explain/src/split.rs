@@ -14,14 +14,14 @@ pub struct Change {
     pub base: f64,
     /// The candidate's.
     pub candidate: f64,
-    /// How much more the candidate has, in the same unit, with its interval.
+    /// Candidate less base, in the same unit, with its interval.
     pub difference: Estimate,
-    /// How many times as much, with its interval; absent where a slice has none of it.
+    /// Candidate / base, with its interval; absent where a slice has 0.
     pub ratio: Option<Estimate>,
 }
 
 impl Change {
-    /// How a value of the slices changed, with starts that count as `weights` say; `None` where a slice
+    /// The change of a value of the slices, with `weights` of the starts; `None` where a slice
     /// lacks it.
     pub fn of(
         sides: &Sides<'_>,
@@ -45,7 +45,7 @@ impl Change {
         self.difference.interval.is_some_and(|(_, high)| high < 0.0)
     }
 
-    /// The same with base and candidate changed over.
+    /// The same with base and candidate swapped.
     #[must_use]
     pub fn mirrored(&self) -> Self {
         let negated = |e: Estimate| Estimate {
@@ -66,25 +66,25 @@ impl Change {
         }
     }
 
-    /// The candidate's over the base's by their means; `None` where the base has none.
+    /// The ratio of the means, candidate / base; `None` where the base has 0.
     #[must_use]
     pub fn times(&self) -> Option<f64> {
         (self.base > 0.0).then(|| self.candidate / self.base)
     }
 }
 
-/// The time of an operation on base and candidate, taken apart.
+/// The time of an operation on base and candidate, split into parts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Split {
-    /// How many operations could be under way at once.
+    /// Operations that could be in progress at once.
     pub slots: Slots,
-    /// What all slices know.
+    /// What is known of all slices.
     pub basis: Basis,
-    /// Whether other clients worked at a set rate beside the measured ones: the threads that serve
-    /// clients are those of the measured ones alone, and quantities of the whole server are of both.
+    /// Whether other clients worked at a set rate beside the measured ones: connection threads are
+    /// then those of the measured clients, and quantities of the whole server are of both.
     pub others_beside: bool,
-    /// What each start of the servers counts, in all that follows: what it counts in the time per
-    /// operation, so that parts add up to it.
+    /// The weights of the starts of the servers: those of the time per operation, so that parts add
+    /// up to it.
     pub weights: Weights,
     /// The time per operation, microseconds.
     pub total: Change,
@@ -95,9 +95,9 @@ pub struct Split {
 }
 
 impl Split {
-    /// The split of a step; `None` where the server's processes are not known or nothing was done, and
-    /// where a rate was set for the measured clients, or for others beside them while it is not
-    /// known which threads serve whom.
+    /// The split of a step. `None` where the server's processes are not known or nothing was done.
+    /// Also where a rate was set for the measured clients, or for others beside them while it is
+    /// not known which threads serve which clients.
     #[must_use]
     pub fn of(sides: &Sides<'_>, slots: Slots) -> Option<Self> {
         if barred(sides).is_some() {

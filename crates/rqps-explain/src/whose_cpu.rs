@@ -1,4 +1,4 @@
-//! Whose CPU a cause is about, and what storage traffic did: values of a split that causes rest on.
+//! The CPU and the storage traffic of a split that causes use.
 
 use rqps_model::Metric;
 
@@ -9,7 +9,7 @@ use crate::split::{Change, Split};
 /// Storage traffic below this many KB per operation, and changes below it, are nothing.
 const NO_KB: f64 = 0.02;
 
-/// How far CPU or storage traffic per operation may differ and count as unchanged.
+/// Largest difference of CPU or storage traffic per operation that counts as unchanged.
 pub const UNCHANGED: f64 = 0.1;
 
 impl Split {
@@ -19,8 +19,8 @@ impl Split {
         parts.iter().map(|part| Some(self.part(*part)?.difference.point)).sum()
     }
 
-    /// Whether the CPU of all threads is another matter than that of those that serve clients, which is what a
-    /// finding of these parts is about: background work that became less can hide that it became more.
+    /// Whether the CPU of all server threads changed differently from that of connection threads,
+    /// which the parts are about: less background work can hide more CPU of connection threads.
     #[must_use]
     pub fn is_told_apart(&self, parts: &[TimePart]) -> bool {
         let all = self.quantity(Quantity::Metric(Metric::ServerCpu)).and_then(Change::times);
@@ -33,15 +33,15 @@ impl Split {
         is_about && ((all / serving - 1.0).abs() > UNCHANGED || is_other_way || hides_it)
     }
 
-    /// Whether the server's CPU is that of the threads that serve the measured clients. Else it is that of the
-    /// whole server, as in the reports' tables.
+    /// Whether the server's CPU is that of the measured clients' connection threads. Else it is
+    /// that of the whole server, as in the reports' tables.
     #[must_use]
     pub fn is_of_serving(&self, parts: &[TimePart]) -> bool {
         self.others_beside || self.is_told_apart(parts)
     }
 
-    /// The server's CPU per operation; of the threads that serve the measured clients, where others work
-    /// beside them, and where those are told apart.
+    /// The server's CPU per operation; that of the measured clients' connection threads, where
+    /// other clients work beside them, or where it changed differently.
     #[must_use]
     pub fn server_cpu(&self, parts: &[TimePart]) -> Option<&Change> {
         if self.is_of_serving(parts) {
@@ -57,7 +57,7 @@ impl Split {
         (!all.is_empty()).then(|| all.iter().all(|(_, change)| is_same_traffic(change)))
     }
 
-    /// What was read and written per operation; nothing where others beside had a part in it.
+    /// Reads and writes per operation; empty where other clients work beside the measured ones.
     #[must_use]
     pub fn traffic(&self) -> Vec<(Quantity, Change)> {
         if self.others_beside {
@@ -73,7 +73,7 @@ impl Split {
     }
 }
 
-/// Whether storage traffic is as it was. A change that may be chance is not: it may as well be none.
+/// Whether storage traffic is unchanged: the difference is small, not only within chance.
 #[must_use]
 pub fn is_same_traffic(change: &Change) -> bool {
     let is_nothing = change.base < NO_KB && change.candidate < NO_KB;

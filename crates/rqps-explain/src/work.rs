@@ -1,13 +1,13 @@
-//! What a server did for an operation by its own counters, under one name for all servers.
+//! The work of a server for an operation by its own counters, under one name for all servers.
 //!
-//! Servers count alike things under many names, and versions drop and move them (PostgreSQL 17 moved
-//! checkpoints' writes from `pg_stat_bgwriter` to `pg_stat_checkpointer`, 18 the log's from
-//! `pg_stat_wal` to `pg_stat_io`). A metric is the sum of its terms that the server has; it is absent
-//! where it has none of them, never zero. A counter that some versions have and do not count by is one that they
-//! have not.
+//! Servers count the same things under many names, and versions drop and move them (PostgreSQL 17
+//! moved checkpoints' writes from `pg_stat_bgwriter` to `pg_stat_checkpointer`, 18 the log's from
+//! `pg_stat_wal` to `pg_stat_io`). A metric is the sum of its terms that the server has; it is
+//! absent where the server has none of them, never zero. A counter that a version never increases
+//! counts as absent.
 //!
-//! What `pg_stat_io` tells of data files is of clients and of all others, background workers and
-//! autovacuum among them, which `pg_stat_database` does not tell apart either.
+//! Metrics of data files from `pg_stat_io` include clients and all others, background workers and
+//! autovacuum among them; `pg_stat_database` does not separate these either.
 
 use rqps_model::Slice;
 
@@ -22,10 +22,10 @@ pub enum Work {
     Hits,
     /// Of these, not found in the server's own cache.
     Misses,
-    /// Bytes that reads of data files brought, from the kernel's page cache too. PostgreSQL's alone:
-    /// InnoDB's counter stands still beside tables of MyRocks, and would pass for theirs.
+    /// Bytes read from data files, also from the kernel's page cache. PostgreSQL only: InnoDB's
+    /// counter does not move for tables of MyRocks.
     DataReadKb,
-    /// Bytes by which data files grew; PostgreSQL's alone.
+    /// Bytes by which data files grew; PostgreSQL only.
     DataAddedKb,
     /// Pages written back by flushing and checkpoints.
     Flushed,
@@ -33,10 +33,10 @@ pub enum Work {
     LogWrites,
     /// Bytes of these.
     LogKb,
-    /// Waits for data to be on disk; of PostgreSQL those of its log.
+    /// Fsyncs; of PostgreSQL those of its log.
     Fsyncs,
-    /// The same of PostgreSQL's data files. Apart from those of its log: versions before 16 do not tell
-    /// them, and would seem to wait less often.
+    /// The same of PostgreSQL's data files. They are separate from those of its log, because
+    /// versions before 16 do not count them.
     DataFsyncs,
     /// Waits for a row lock.
     LockWaits,

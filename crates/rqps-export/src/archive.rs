@@ -6,9 +6,8 @@
 //!   artifacts/...       its files: server logs, stacks
 //! ```
 //!
-//! An archive may come from anybody: no name in it leads out of its own directory, nothing is stored before
-//! all of it was read and is what its manifest says, and its store must have the schema of rqps and nothing
-//! else.
+//! An archive may come from anybody. No name in it may lead out of its directory. Nothing is stored before
+//! all of it was read and matches its manifest. Its store must have the schema of rqps and nothing else.
 
 mod gather;
 mod manifest;
@@ -47,9 +46,9 @@ pub enum Extent {
     /// Everything.
     #[default]
     Whole,
-    /// To be kept and sent by the dozen: without samples, seconds of blocks and counters that no report reads, and
-    /// with one histogram of response times for each step and system in place of one for each block, so that their
-    /// percentiles have no ratio.
+    /// Small, to keep and send: without samples, seconds of blocks and counters that no report reads.
+    /// Each step and system has one histogram of response times in place of one for each block, so
+    /// their percentiles have no ratio.
     Small,
 }
 
@@ -115,8 +114,8 @@ pub fn write(
     moved.map(|()| run_id)
 }
 
-/// Takes the run of an archive into the store, and returns its id. What was unpacked by an import that was
-/// killed is removed.
+/// Imports the run of an archive into the store, and returns its id. Files that a killed import unpacked
+/// are removed.
 ///
 /// # Errors
 /// An archive that is incomplete, damaged, of a later rqps or no archive, a run that cannot be read, and one that
@@ -177,8 +176,8 @@ impl Opened {
     }
 }
 
-/// Opens an archive to be read without a store of one's own; it is unpacked into a directory in `temp`. What was
-/// unpacked there by processes that were killed is removed.
+/// Opens an archive for reading without a store; it is unpacked into a directory in `temp`. Files that
+/// killed processes unpacked there are removed.
 ///
 /// # Errors
 /// An archive that is incomplete, damaged, of a later rqps or no archive.
@@ -195,7 +194,7 @@ fn open_checked(path: &Path, dir: &Path) -> Result<(Store, String), Error> {
     let store = Store::open_foreign(dir)?;
     let only = store.list_runs()?;
     if !matches!(only.as_slice(), [run] if run.id == run_id) {
-        let problem = format!("its store has not the run {run_id} alone");
+        let problem = format!("its store does not hold exactly run {run_id}");
         return Err(Error::NotAnArchive { path: path.to_path_buf(), problem });
     }
     // A store has a directory of files for each run.

@@ -1,8 +1,8 @@
-//! What can go wrong with archives, each with what to do about it.
+//! Errors of archives, each with what to do.
 
 use std::path::PathBuf;
 
-/// Why a run cannot be written or taken in.
+/// Why a run cannot be exported or imported.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file cannot be read, written or moved.
@@ -17,7 +17,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The archive is not one of rqps, or of a later one.
-    #[error("{} is no run that rqps exported: {problem}", path.display())]
+    #[error("{} is not a run that rqps exported: {problem}", path.display())]
     NotAnArchive {
         /// The archive.
         path: PathBuf,
@@ -25,15 +25,15 @@ pub enum Error {
         problem: String,
     },
     /// The archive ends early, or lacks files.
-    #[error("{} is incomplete ({problem}); copy it again. Nothing was taken from it", path.display())]
+    #[error("{} is incomplete ({problem}); copy it again. Nothing was imported", path.display())]
     Incomplete {
         /// The archive.
         path: PathBuf,
         /// What is missing.
         problem: String,
     },
-    /// A file in the archive is not what its list says, or is where none may be.
-    #[error("{} is damaged or was made up: {problem}. Nothing was taken from it", path.display())]
+    /// A file in the archive differs from the manifest, or is not allowed there.
+    #[error("{} is damaged or forged: {problem}. Nothing was imported", path.display())]
     Damaged {
         /// The archive.
         path: PathBuf,

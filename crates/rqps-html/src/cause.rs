@@ -14,7 +14,7 @@ use rqps_text::words::one_line;
 pub(super) fn short(cell: &Cell) -> Markup {
     html! {
         @if let Some((cause, text)) = cell.cause().zip(sentence::of_cell(cell)) {
-            " " span.cause title=(one_line(&text)) { (cause.kind.short()) }
+            " " span.cause title=(one_line(&text)) { (cause.short()) }
         }
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
         ("all", "all"),
         ("slower", "slower"),
         ("faster", "faster"),
-        ("open", "unclear or without figure"),
+        ("open", "unclear or without a verdict"),
     ];
     let groups = || GROUPS.into_iter().filter(|group| analysis.steps_of(*group).next().is_some());
     html! {

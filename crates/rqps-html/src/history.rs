@@ -147,14 +147,13 @@ fn reading(history: &History) -> Markup {
         section #reading aria-labelledby="reading-title" {
             h2 #reading-title { "How to read it" }
             p {
-                "A dot is a measurement, its whisker the 95% interval; one that ends at the edge goes on. A "
-                "ring is the base; what has a warning is grey. Thin lines "
-                "are levels, the geometric means between changes; a dashed line is a change, with the "
-                "ratio of the levels beside it as loss or gain in percent and its 95% interval. The "
-                "axis does not begin at 0. Points stand at equal distances, whatever lies between them."
+                "A dot is a measurement, its whisker the 95% interval; whiskers that end at the edge are longer. "
+                "A ring is the base. Grey points have warnings. Thin lines are levels: geometric means between "
+                "changes. A dashed line is a change, with the ratio of the levels as a loss or gain in percent "
+                "and its 95% interval. The axis does not begin at 0. Points are equally spaced."
             }
             p {
-                "Changes are searched by energy distance, each side in turn, and tested "
+                "Changes are searched by energy distance, recursively, and tested "
                 @if uses(Method::Student) { "with Student's t where every point has an interval" }
                 @if uses(Method::Student) && uses(Method::EDivisive) { ", " }
                 @if uses(Method::EDivisive) { "by random orders where one has none (E-divisive)" }
@@ -170,7 +169,7 @@ fn left_out(history: &History) -> Markup {
     html! {
         @if !history.left_out.is_empty() {
             section #left-out aria-labelledby="left-out-title" {
-                h2 #left-out-title { "Left out" }
+                h2 #left-out-title { "Excluded" }
                 ul.sentences { @for one in words::left_out(history) { li { (outside(&one)) } } }
             }
         }

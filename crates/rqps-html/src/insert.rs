@@ -97,7 +97,7 @@ fn legend(which: Summary) -> Markup {
                     li { span.swatch.best {} "+ top quarter of the step's range" }
                     li { span.swatch.worst {}
                         "− bottom quarter; none where the smallest is at least 80% of the largest" }
-                    li { span.swatch.unheld {} "SLA failed: takes no part" }
+                    li { span.swatch.unheld {} "SLA failed: the rate is not ranked" }
                 }
                 Summary::Relative => {
                     li { span.swatch.lower {} "below 0.95" }
@@ -276,7 +276,7 @@ pub(super) fn details(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Marku
             (framed("The field's metrics relative to the base", step, table(&grid)))
         }
         @if let Some((grid, unit)) = tables::rates(analysis, step) {
-            (framed(&format!("Rates; delays of the starts in {}, own: once the client was free to send", micro(unit)), step, table(&grid)))
+            (framed(&format!("Rates; delays of the starts in {}, own: the client's own part", micro(unit)), step, table(&grid)))
         }
         @if let Some((grid, unit)) = tables::responses(analysis, step) {
             (framed(&format!("Response time, {}", micro(unit)), step, table(&grid)))
@@ -290,7 +290,7 @@ pub(super) fn details(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Marku
 pub(super) fn debt(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
     html! {
         @if let Some(grid) = tables::debt(analysis, step) {
-            (framed("Left to do at the end", step, table(&grid)))
+            (framed("Unfinished background work at the end", step, table(&grid)))
         }
     }
 }
@@ -324,7 +324,7 @@ pub(super) fn reading(analysis: &Analysis<'_>) -> Markup {
     html! { @if analysis.insert.is_some() {
         h3 { "Insert Benchmark" }
         dl.words {
-            div { dt { "Figure of l.i0, l.i1, l.i2" } dd {
+            div { dt { "Rate of l.i0, l.i1, l.i2" } dd {
                 "Rows of all blocks / time of all blocks: the blocks are equal in work, and a stall counts "
                 "as long as it took. rQPS is the ratio of these, its interval the jackknife's."
             } }

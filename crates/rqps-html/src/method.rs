@@ -34,7 +34,7 @@ fn sentences(items: &[String]) -> Markup {
 fn reading(analysis: &Analysis<'_>) -> Markup {
     let bound = number::exact_percent(analysis.judging.bound);
     let over_runs = analysis.joined.is_some().then_some(
-        "Between systems of different runs it is Welch's t on the figures of two samples. ",
+        "Between systems of different runs it is Welch's t on the rates of two samples. ",
     );
     let (of, by) = if analysis.schedule().is_interleaved() {
         (
@@ -45,7 +45,7 @@ fn reading(analysis: &Analysis<'_>) -> Markup {
     } else {
         (
             "the ratio of the geometric means of their slices. ",
-            "Welch's t on the logarithms of the slices' figures. ",
+            "Welch's t on the logarithms of the slices' rates. ",
         )
     };
     html! {
@@ -62,16 +62,15 @@ fn reading(analysis: &Analysis<'_>) -> Markup {
                 } }
                 div { dt { "Verdict" } dd {
                     strong { "▼ slower" } ": the interval lies below 1, the ratio is at least " (bound)
-                    " below it, and the difference stands among all ratios of the run: p-values are "
+                    " below it, and the difference is significant among all ratios of the run: p-values are "
                     "adjusted (Benjamini-Hochberg, " (percent(DEFAULT_Q)) "). " strong { "▲ faster" }
                     ": the mirror image. " strong { "= same" } ": the interval lies within 1 ± " (bound)
-                    ". " strong { "? unclear" } ": none of these; beside it stands what would settle it "
-                    "with a chance of 80%, where that can be told: time of measuring on all systems "
-                    "together, or starts of the servers."
+                    ". " strong { "? unclear" } ": none of these. Beside it is what would give a verdict with a chance of 80%: more "
+                    "measuring time on all systems together, or more starts of the servers."
                 } }
                 div { dt { "Steady rate" } dd {
                     "Rate of the better windows of a block, those from the 80th to the 95th percentile: "
-                    "what stalled is left out. The figure is the average, stalls included."
+                    "stalls are excluded. QPS is the average, stalls included."
                 } }
                 div { dt { "Ratios to the base" } dd { (capital(&comparison::legend(analysis))) "." } }
                 div { dt { "Colours" } dd {
@@ -79,8 +78,8 @@ fn reading(analysis: &Analysis<'_>) -> Markup {
                     "verdict does not confirm it. Among costs per operation yellow is more, blue is less."
                 } }
                 div { dt { "Geometric mean" } dd {
-                    "Of a group's rQPS. It weighs unlike steps the same and has no interval: a signpost "
-                    "to the steps, not a result."
+                    "Of a group's rQPS. It weighs all steps equally and has no interval: use it to find "
+                    "steps, not as a result."
                 } }
                 div { dt { "Percentiles" } dd {
                     "Of the response times of events in all slices together; shown where at least "
@@ -88,7 +87,7 @@ fn reading(analysis: &Analysis<'_>) -> Markup {
                 } }
                 div { dt { "Windows" } dd {
                     "Operations counted in windows of 20 ms, as rates: 5% of the windows are slower than "
-                    "the first figure, half of them than the median, 5% are faster than the last."
+                    "the first value, half are slower than the second (the median), and 5% are faster than the third."
                 } }
             }
             h3 { "Metrics per operation" }
@@ -180,7 +179,7 @@ fn method(analysis: &Analysis<'_>) -> Markup {
                 details { summary { "The plan with all its defaults" } pre tabindex="0" { code { (lines(&run.plan)) } } }
             }
             @if !analysis.run.warnings.is_empty() {
-                h3 #warnings { "What happened on the way" }
+                h3 #warnings { "What happened during the run" }
                 (sentences(&warning::happened(analysis.run)))
             }
             h3 { "How sure this is" }

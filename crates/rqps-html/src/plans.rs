@@ -22,7 +22,7 @@ pub(super) fn summary(analysis: &Analysis<'_>) -> Markup {
         @if !lines.is_empty() {
             section #plans aria-labelledby="plans-title" {
                 h2 #plans-title { "Query plans that differ from the base's" }
-                p.hint { "The base's plan against the system's; costs and estimates of rows are left out." }
+                p.hint { "The base's plan against the system's; costs and estimates of rows are not compared." }
                 ul.sentences { @for line in &lines { li { (outside(line)) } } }
             }
         }

@@ -197,7 +197,7 @@ fn warnings(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
 
 fn figures(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
     let n_slices = step.cells.iter().map(|c| c.slices().len()).max().unwrap_or(0);
-    let title = format!("Figure, {}", step.step.info.figure.unit());
+    let title = format!("Rate, {}", step.step.info.figure.unit());
     let middle = if step.step.info.has_blocks_of_work() { "Total" } else { "Mean" };
     let part = if analysis.schedule().is_interleaved() { "Block" } else { "Slice" };
     framed(

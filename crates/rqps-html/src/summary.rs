@@ -7,7 +7,7 @@ use super::part::BasePart;
 use super::{cause, filter};
 use rqps_analysis::{Analysis, Cell, GROUPS, StepAnalysis};
 use rqps_report::many;
-use rqps_report::rule::verdict_rule;
+use rqps_report::rule::{Signs, verdict_rule};
 use rqps_report::{places, warning};
 use rqps_text::number::{self, count, exact_percent};
 use rqps_text::words::capital;
@@ -68,17 +68,15 @@ pub(super) fn part(analysis: &Analysis<'_>) -> BasePart {
         } @else {
             (legend(analysis))
             @if many::is_many(analysis) { (by_system(analysis)) } @else { (table(analysis)) }
-            p.hint { (outside(&capital(&rule(analysis)))) }
+            p.hint { (outside(&capital(&verdict_rule(analysis, SIGNS)))) }
             (footnotes(analysis))
         }
     };
     BasePart::new("summary", markup)
 }
 
-/// The rule of the verdicts with this page's signs.
-fn rule(analysis: &Analysis<'_>) -> String {
-    verdict_rule(analysis).replace("< or > behind a word", "▼ or ▲ behind a word")
-}
+/// The page's signs of a tendency.
+const SIGNS: Signs = Signs { less: '▼', more: '▲' };
 
 fn legend(analysis: &Analysis<'_>) -> Markup {
     let has_barred = analysis.steps.iter().flat_map(|step| &step.cells).any(Cell::is_barred);

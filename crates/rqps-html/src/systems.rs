@@ -27,7 +27,7 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
             }
             (memory(analysis))
             @if !differences.audit.settings.is_empty() {
-                h3 { "Settings that differ and can move a figure" }
+                h3 { "Settings that differ and can change QPS" }
                 (explained(analysis, &differences.audit.settings))
             }
             @if !differences.audit.harmless.is_empty() {
@@ -48,14 +48,14 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
             @if !differences.partial.is_empty() {
                 details {
                     summary {
-                        (count(differences.partial.len(), "setting")) " that not all of the systems know"
+                        (count(differences.partial.len(), "setting")) " that only some of the systems have"
                     }
                     (differing(analysis, "Setting", &differences.partial))
                 }
             }
             @if differences.n_left_out > 0 {
                 p.hint {
-                    "Left out, as they say where an instance is or belong to parts that no benchmark uses: "
+                    "Not shown, as they name paths, ports and identities, or belong to parts that no benchmark uses: "
                     (count(differences.n_left_out, "setting")) "."
                 }
             }

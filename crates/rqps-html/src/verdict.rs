@@ -6,6 +6,7 @@ use super::label::outside;
 use super::part::BasePart;
 use rqps_analysis::headline::{Counts, cpu_behind};
 use rqps_analysis::{Analysis, Cell, Headline, half_widths};
+use rqps_model::WarningKind;
 use rqps_report::headline;
 use rqps_report::warning;
 use rqps_text::number;
@@ -46,7 +47,7 @@ fn render(analysis: &Analysis<'_>) -> Markup {
         @let others = warning::sentences(analysis, analysis.warnings_by_weight().1);
         @if !others.is_empty() {
             div.warning role="note" {
-                strong { "Before reading any figure" }
+                strong { "Read this first" }
                 ul.sentences { @for warning in &others { li { (outside(warning)) } } }
             }
         }
@@ -58,11 +59,14 @@ fn render(analysis: &Analysis<'_>) -> Markup {
 
 /// How sure it is, and that something was not measured.
 fn sure(analysis: &Analysis<'_>) -> Markup {
+    let is_missing = |kind: &&WarningKind| !matches!(kind, WarningKind::WarmUps { .. });
+    let missing: Vec<WarningKind> =
+        analysis.not_measured.iter().filter(is_missing).cloned().collect();
     html! {
         @for widths in warning::sentences(analysis, half_widths(analysis).as_slice()) {
             p.hint { (outside(&widths)) " " a href="#method" { "How sure this is" } }
         }
-        @if let Some((first, rest)) = warning::sentences(analysis, &analysis.not_measured).split_first() {
+        @if let Some((first, rest)) = warning::sentences(analysis, &missing).split_first() {
             p.hint {
                 (outside(first)) " "
                 a href="#missing" {
@@ -85,6 +89,9 @@ fn block(analysis: &Analysis<'_>, headline: &Headline) -> Markup {
                 }
                 (extreme(analysis, headline.worst_idx, idx, "Largest loss"))
                 (extreme(analysis, headline.best_idx, idx, "Largest gain"))
+                @if let Some(causes) = headline::causes_in_short(analysis, headline) {
+                    div { dt { a href="#causes" { "Causes" } } dd { (causes) } }
+                }
             }
         }
     }
@@ -94,6 +101,8 @@ fn block(analysis: &Analysis<'_>, headline: &Headline) -> Markup {
 fn candidates(analysis: &Analysis<'_>) -> Markup {
     let has_others =
         analysis.headlines.iter().any(|own| own.counts.total() > own.counts.measured());
+    let causes = |own: &Headline| headline::causes_in_short(analysis, own);
+    let has_causes = analysis.headlines.iter().any(|own| causes(own).is_some());
     let number = |n: usize| html! { td.num { @if n > 0 { (n) } @else { span.faint { "0" } } } };
     html! {
         div.scroll tabindex="0" role="region" aria-label="Verdicts on all candidates" {
@@ -105,6 +114,7 @@ fn candidates(analysis: &Analysis<'_>) -> Markup {
                     th.num scope="col" { "Same" } th.num scope="col" { "Unclear" }
                     @if has_others { th.num scope="col" { "No verdict" } }
                     th scope="col" { "Worst step" } th scope="col" { "Best step" }
+                    @if has_causes { th scope="col" { a href="#causes" { "Causes" } } }
                 } }
                 tbody { @for own in &analysis.headlines {
                     @let counts = own.counts;
@@ -117,6 +127,7 @@ fn candidates(analysis: &Analysis<'_>) -> Markup {
                         @if has_others { (number(counts.total() - counts.measured())) }
                         td { (end(analysis, own.range.map(|range| range.lowest_idx), own.system_idx)) }
                         td { (end(analysis, own.range.map(|range| range.highest_idx), own.system_idx)) }
+                        @if has_causes { td.causes { (causes(own).unwrap_or_default()) } }
                     }
                 } }
             }

@@ -34,7 +34,7 @@ pub(crate) fn of_dir(dir: &Path) -> Option<u32> {
 
 /// A note on a log that has another number than the user says.
 pub(crate) fn said_note(said: u32, own: u32, log: &str) -> String {
-    format!("--clients says {said} clients, which are taken, and {log} has {own} threads.")
+    format!("--clients {said} is used, although {log} has {own} threads.")
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ pub(crate) fn duplicates<T>(
 pub(crate) fn notes(files: &[FileText]) -> Vec<String> {
     let note = |Duplicate { own, first }: Duplicate<'_, FileText>| {
         format!(
-            "{} is the same as {}, byte for byte: one of them is a copy, and its figures are those of the other.",
+            "{} is the same as {}, byte for byte: one of them is a copy.",
             own.shown.display(),
             first.shown.display()
         )

@@ -46,7 +46,7 @@ pub(crate) fn cpu_problem(per_operation: Printed, rate: Printed) -> Option<Strin
     let least = per_operation.range().least * rate.range().least;
     (least > MAX_CPU_PCT).then(|| {
         format!(
-            "cpu/o {} at o/s {} are {:.0}% of all CPUs: cpu/o is left out",
+            "cpu/o {} at o/s {} are {:.0}% of all CPUs: cpu/o is excluded",
             per_operation.value,
             rate.value,
             per_operation.value * rate.value

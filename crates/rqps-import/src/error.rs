@@ -1,4 +1,4 @@
-//! What can be wrong with files of other tools, each with what to do about it.
+//! Errors of other tools' files, each with what to do.
 
 use std::path::PathBuf;
 
@@ -14,8 +14,8 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
-    /// The directory has none of the files that are looked for.
-    #[error("{} has nothing to import: there is {wanted} in it{}", dir.display(), instead(within))]
+    /// The directory has none of the expected files.
+    #[error("{} has nothing to import: it has {wanted}{}", dir.display(), instead(within))]
     Nothing {
         /// The directory.
         dir: PathBuf,
@@ -24,7 +24,7 @@ pub enum Error {
         /// Its directories that have such files.
         within: Vec<String>,
     },
-    /// A line is not what it should be.
+    /// A line is wrong.
     #[error("{}, line {line_no}: {problem}", path.display())]
     Line {
         /// The file.
@@ -34,7 +34,7 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
-    /// A file as a whole is not what it should be, or does not fit another.
+    /// A file as a whole is wrong, or contradicts another file.
     #[error("{}: {problem}", path.display())]
     File {
         /// The file.
@@ -42,25 +42,23 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
-    /// A label does not say which server it is.
-    #[error(
-        "label {label:?} does not say which DBMS it is (my5651, ma110401, pg174 do); say it with --dbms"
-    )]
+    /// A label names no DBMS.
+    #[error("label {label:?} names no DBMS (my5651, ma110401, pg174 do); use --dbms")]
     UnknownDbms {
         /// The label.
         label: String,
     },
-    /// The base that was asked for is none of the systems.
-    #[error("there is no system {label:?}; there are {known}")]
+    /// The wanted base is not one of the systems.
+    #[error("there is no system {label:?}; the systems are {known}")]
     NoSuchBase {
-        /// What was asked for.
+        /// The wanted label.
         label: String,
-        /// The labels that there are.
+        /// The known labels.
         known: String,
     },
-    /// Several files say something of one step on one system.
+    /// Several files are of one step on one system.
     #[error(
-        "{} are all step {step} on {label}; give one of them, or say which is which with LABEL:STEP=FILE",
+        "{} are all step {step} on {label}; give one of them, or name each with LABEL:STEP=FILE",
         names(paths)
     )]
     Twice {
@@ -71,14 +69,17 @@ pub enum Error {
         /// The step.
         step: String,
     },
-    /// Nothing says with how many clients it was measured.
-    #[error("{} does not say how many clients there were, and no name around it does (4u, dop4); say it with --clients N", path.display())]
+    /// The number of clients is not known.
+    #[error(
+        "{} does not give the number of clients, and no name around it does (4u, dop4); use --clients N",
+        path.display()
+    )]
     UnknownClients {
         /// The directory or file.
         path: PathBuf,
     },
-    /// Nothing of several files could be taken over.
-    #[error("{} has nothing that can be imported:{}", dir.display(), list(problems))]
+    /// None of several files could be imported.
+    #[error("nothing in {} can be imported:{}", dir.display(), list(problems))]
     NothingTaken {
         /// The directory.
         dir: PathBuf,

@@ -65,7 +65,7 @@ impl Folder {
                 }
             }
             if let Some(what) = special_kind(kind) {
-                let why = format!("it is {what}: move it away, or put a plain file there");
+                let why = format!("it is {what}: remove it, or put a regular file there");
                 folder.special.push(ExcludedFile { name, why });
                 continue;
             }
@@ -115,9 +115,7 @@ impl Folder {
             .filter(|(name, packed)| differs(name, packed))
             .map(|(name, packed)| ExcludedFile {
                 name: packed.clone(),
-                why: format!(
-                    "it is not the same as {name} beside it, which is taken: move one away"
-                ),
+                why: format!("it differs from {name}, which is imported: remove one of them"),
             })
             .chain(self.special.iter().filter(|special| is_of(&special.name)).cloned())
             .collect()
@@ -224,7 +222,7 @@ mod tests {
         let path = dir.path().join("qps.log");
         std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
         let error = read_text(&path).unwrap_err();
-        assert!(error.sentence().contains("no plain file"), "{}", error.sentence());
+        assert!(error.sentence().contains("not a regular file"), "{}", error.sentence());
         // Another tool's file that is no UTF-8 is read all the same.
         std::fs::write(dir.path().join("log"), b"a\xffb").unwrap();
         assert_eq!(read_text(&dir.path().join("log")).unwrap(), "a\u{fffd}b");

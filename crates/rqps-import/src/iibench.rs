@@ -53,7 +53,7 @@ const GB: f64 = (1_u64 << 30) as f64;
 /// of one system, or the user names a base, all are one run.
 ///
 /// # Errors
-/// A folder without anything that can be taken over, by what is wrong with its files.
+/// A folder in which nothing can be imported, with the problems of its files.
 pub fn import(dir: &Path, options: &Options) -> Result<Imports, Error> {
     let folder = Folder::read(dir)?;
     let mut imports = Imports::default();
@@ -70,7 +70,7 @@ pub fn import(dir: &Path, options: &Options) -> Result<Imports, Error> {
         let Some(path) = folder.path(name) else { continue };
         let Some(step) = StepName::parse(rest) else {
             let problem =
-                "its name is that of no step: l.i0, l.x, l.i1, q100.1, qr100.L1, qp100.L2";
+                "its name is not that of a step: l.i0, l.x, l.i1, q100.1, qr100.L1, qp100.L2";
             imports.skipped.push(Error::file(&path, problem));
             continue;
         };
@@ -141,7 +141,7 @@ fn nothing(folder: &Folder) -> Error {
     };
     Error::Nothing {
         dir: folder.dir.clone(),
-        wanted: "no table of a step such as mrg.l.i0, and no folder of a step such as l.i0 with o.ib.dop1.1,",
+        wanted: "no table of a step such as mrg.l.i0, and no folder of a step such as l.i0 with o.ib.dop1.1",
         within: folder.dirs().filter(has_tables).map(str::to_owned).collect(),
     }
 }

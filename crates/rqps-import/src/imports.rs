@@ -1,4 +1,4 @@
-//! What an import yields: runs, and what was not taken over.
+//! The result of an import: runs, and the files that were not imported.
 
 use std::path::Path;
 
@@ -6,12 +6,12 @@ use rqps_model::Run;
 
 use crate::Error;
 
-/// Runs whose ids are still to be given, and what is in none of them.
+/// Runs without ids, and the problems of files that are in no run.
 #[derive(Debug, Default)]
 pub struct Imports {
     /// The runs; at least one.
     pub runs: Vec<Run>,
-    /// Files that were not taken over, each with what to do about it.
+    /// Files that were not imported, each with what to do.
     pub skipped: Vec<Error>,
 }
 

@@ -70,7 +70,7 @@ impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoReport => f.write_str("it ends before its first report of devices"),
-            Self::OnlyBoot => f.write_str("it has no report but the mean since the boot"),
+            Self::OnlyBoot => f.write_str("its only report is the mean since the boot"),
             Self::OnlyCut => {
                 f.write_str("its only report after the mean since the boot was cut off")
             }
@@ -132,7 +132,7 @@ const WRITTEN: [Unit; 7] = [
 
 /// Columns that could not be found.
 const NO_COLUMNS: &str =
-    "it has no columns of what was read and written: record it with iostat -kx and an interval";
+    "it has no columns of reads and writes: record it with iostat -kx and an interval";
 
 /// Reads the text. Without `device` the only device that is listed, loop devices and parts of disks apart,
 /// or the only one that moved anything.
@@ -194,7 +194,7 @@ impl Iostat {
 fn add(report: &mut Report, device: &str, found: Iostat) -> Result<(), String> {
     match report.insert(device.to_owned(), found) {
         None => Ok(()),
-        Some(_) => Err(format!("{device} comes twice in one report: record it again")),
+        Some(_) => Err(format!("{device} occurs twice in one report: record it again")),
     }
 }
 

@@ -1,6 +1,6 @@
-//! Other tools' results as runs: files in, runs out. What a file does not tell stays unknown.
+//! Other tools' results as runs: files in, runs out. Facts that no file has stay unknown.
 //!
-//! An imported run has one figure per step and system (n=1) as its file states it, and no interval.
+//! An imported run has one rate per step and system (n=1) as its file states it, and no interval.
 //! Nothing is stored here, and nothing is measured.
 
 pub mod error;

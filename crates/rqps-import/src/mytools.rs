@@ -38,7 +38,7 @@ use met::Met;
 /// The runs of a folder: one for each group of tables, or one of raw files.
 ///
 /// # Errors
-/// A folder without anything that can be taken over, by what is wrong with its files.
+/// A folder in which nothing can be imported, with the problems of its files.
 pub fn import(dir: &Path, options: &Options) -> Result<Imports, Error> {
     let folder = Folder::read(dir)?;
     let Groups { groups, unused } = groups(&folder);
@@ -98,7 +98,7 @@ fn groups(folder: &Folder) -> Groups {
         } else if name == "o.met" {
             groups.entry(String::new()).or_default().mets.extend(own());
         } else if name.starts_with("qps.abs.") {
-            let problem = "it is no table that is known: name it qps.abs.GROUP.tsv";
+            let problem = "it is not a known table: name it qps.abs.GROUP.tsv";
             unused.push(Error::file(&folder.dir.join(name), problem));
         }
     }
@@ -113,7 +113,7 @@ fn groups(folder: &Folder) -> Groups {
         let is_group = files.qps_tsv.is_some() || files.qps_csv.is_some() || !files.mets.is_empty();
         if let Some(rel) = files.rel_tsv.as_ref().filter(|_| !is_group) {
             let wanted = rel.replacen("qps.rel.", "qps.abs.", 1);
-            let problem = format!("ratios alone have no QPS: put {wanted} beside it");
+            let problem = format!("it has ratios but no QPS: put {wanted} beside it");
             unused.push(Error::file(&folder.dir.join(rel), problem));
         }
         is_group
@@ -132,9 +132,7 @@ fn join_only_group(groups: &mut BTreeMap<String, Files>, folder: &Folder, unused
         }
         (Some(only), None) if only.mets.is_empty() => only.mets = files.mets,
         _ => unused.extend(files.mets.iter().map(|name| {
-            let problem = format!(
-                "whose of {names} it is, is not known: name it o.met.GROUP after its group"
-            );
+            let problem = format!("its group is not known, one of {names}: name it o.met.GROUP");
             Error::file(&folder.dir.join(name), problem)
         })),
     }

@@ -33,9 +33,9 @@ pub(crate) fn parse_number(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() && value >= 0.0 => match check_range(value) {
             true => Ok(value.abs()),
-            false => Err(format!("{text:?} is no number from {MIN:e} to {MAX:e}")),
+            false => Err(format!("{text:?} is not a number from {MIN:e} to {MAX:e}")),
         },
-        _ => Err(format!("{text:?} is no number from 0 on")),
+        _ => Err(format!("{text:?} is not a number from 0 on")),
     }
 }
 

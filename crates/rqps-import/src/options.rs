@@ -1,25 +1,25 @@
-//! What the user says of results that their files do not tell, and about the import itself.
+//! Options of an import: facts that the files lack, and facts of the import itself.
 
 use rqps_model::Dbms;
 
-/// What files do not tell.
+/// Facts that the files lack.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// The directory or files as the user named them.
     pub source: String,
-    /// Name of the run; of several the beginning of their names. The directory's where absent.
+    /// Name of the run, or the beginning of the names of several; by default the directory's.
     pub name: Option<String>,
-    /// Label of the base; the first system where absent.
+    /// Label of the base; by default the first system.
     pub base: Option<String>,
-    /// Name of the host that was measured on.
+    /// Name of the measured host.
     pub host: Option<String>,
-    /// Client threads, where no file says it.
+    /// Number of clients, where no file has it.
     pub clients: Option<u32>,
-    /// The DBMS of labels that do not say it.
+    /// The DBMS of labels that name none.
     pub dbms: Option<Dbms>,
-    /// The block device of the data directory, of those that iostat lists.
+    /// The block device of the data directory, among those that iostat lists.
     pub device: Option<String>,
-    /// When it was measured, milliseconds since 1970; the import where it is not known.
+    /// Time of the measurement, milliseconds since 1970; by default the time of the import.
     pub at_unix_ms: i64,
     /// Version of rqps.
     pub rqps_version: String,

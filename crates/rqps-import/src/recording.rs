@@ -58,8 +58,8 @@ impl Recording {
             return Ok(());
         }
         let problem = format!(
-            "its {n} samples are of {n} seconds at least, and the step took {}: its means hold what was not the \
-             step; record the step alone",
+            "its {n} samples cover at least {n} seconds, but the step took {}: its means include \
+             other work; record only the step",
             Seconds(self.step_s)
         );
         Err(Error::file(&self.shown, problem))
@@ -71,8 +71,8 @@ impl Recording {
         let is_longer = self.step_s > 0.0 && n > self.step_s * TOLD_SHARE + TOLD_S;
         is_longer.then(|| {
             format!(
-                "{}: its {n} samples are of {n} seconds at least, and the step took {}: its means hold some time \
-                 around the step.",
+                "{}: its {n} samples cover at least {n} seconds, but the step took {}: its means \
+                 include some time around the step.",
                 self.shown.display(),
                 Seconds(self.step_s)
             )
@@ -105,8 +105,8 @@ pub(crate) fn short_notes(recordings: &[Recording]) -> Vec<String> {
         let interval_s = densest_s.max(1.0);
         own.is_short(interval_s).then(|| {
             format!(
-                "{}: its {} samples, one each {} at most, are of less than half of the step's {}: its means are \
-                 those of a part of the step.",
+                "{}: its {} samples, at most {} apart, cover less than half of the step's {}: its \
+                 means are those of a part of the step.",
                 own.shown.display(),
                 own.n_samples,
                 Seconds(interval_s),
@@ -153,8 +153,7 @@ mod tests {
         assert_eq!(
             recording("a/vm", 20, 10.0).longer_note().as_deref(),
             Some(
-                "a/vm: its 20 samples are of 20 seconds at least, and the step took 10 seconds: its means hold some \
-                 time around the step."
+                "a/vm: its 20 samples cover at least 20 seconds, but the step took 10 seconds: its means include some time around the step."
             )
         );
     }

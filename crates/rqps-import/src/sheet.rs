@@ -78,7 +78,7 @@ impl From<Slice> for Cell {
 
 /// A note on what was not taken over.
 pub(crate) fn note(problem: &Error) -> String {
-    format!("Not taken over: {}.", problem.sentence())
+    format!("Not imported: {}.", problem.sentence())
 }
 
 impl Sheet {

@@ -127,7 +127,7 @@ impl<'f> Entry<'f> {
 /// system are not taken.
 ///
 /// # Errors
-/// Where no log can be taken over, and what only the user can say.
+/// When no log can be imported, or facts that only the user knows are missing.
 pub fn import(files: &[LogFile], options: &Options) -> Result<Imports, Error> {
     let names = Names::new()?;
     let name = options.name.clone().unwrap_or_else(|| "sysbench".to_owned());
@@ -163,7 +163,7 @@ pub fn import(files: &[LogFile], options: &Options) -> Result<Imports, Error> {
 fn copies(entries: &[Entry<'_>]) -> Vec<String> {
     let note = |Duplicate { own, first }: Duplicate<'_, Entry<'_>>| {
         format!(
-            "{} is the same log as {}: of {} {} and of {} {}; see which of them it is",
+            "{} is the same log as {}: of {} {} and of {} {}; check whose log it is",
             own.path.display(),
             first.path.display(),
             own.label,
@@ -221,9 +221,8 @@ fn take_out_other_events(
         let step = &entry.step;
         notes.extend(compared.notes);
         for OtherEvents { idx, why } in compared.refused {
-            let problem = format!(
-                "{why}; give each script a step of its own in place of {step}: LABEL:STEP=FILE"
-            );
+            let problem =
+                format!("{why}; give each script its own step in place of {step}: LABEL:STEP=FILE");
             problems.push(Error::file(entries[row[idx]].path, problem));
             refused.push(row[idx]);
         }
@@ -285,7 +284,8 @@ pub(crate) fn driver_doubt(label: &str, log: &Log) -> Option<String> {
     let driver = log.driver.as_deref().unwrap_or_default();
     is_other.then(|| {
         format!(
-            "its command says --db-driver={driver}, and label {label} is of another DBMS: see whose log it is"
+            "its command has --db-driver={driver}, but label {label} names another DBMS: check \
+             whose log it is"
         )
     })
 }

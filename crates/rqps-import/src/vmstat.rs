@@ -18,7 +18,7 @@ const OTHER_CPU: [&str; 4] = ["id", "wa", "st", "gu"];
 const PCT_SLACK: f64 = 1.0;
 
 /// Why there are no averages where there are headings.
-pub(crate) const ONLY_BOOT: &str = "it has no line but the mean since the boot";
+pub(crate) const ONLY_BOOT: &str = "its only line is the mean since the boot";
 
 /// Averages over a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,8 +56,8 @@ impl Unfit {
     pub(crate) fn problem(self) -> TextProblem {
         let Self { first_idx, n_lines, why } = self;
         let others = match n_lines {
-            1 => "it is no sample".to_owned(),
-            n => format!("it and {} more such lines are no samples", n - 1),
+            1 => "it is not a sample".to_owned(),
+            n => format!("it and {} more such lines are not samples", n - 1),
         };
         let why = match why {
             Why::Fields { n_fields, n_heads } => {
@@ -154,7 +154,8 @@ impl Reader {
             let number = parse_number(word).ok().filter(|_| is_whole);
             number.ok_or_else(|| {
                 format!(
-                    "{head}: {word:?} is no whole number from 0 on: record it again with LC_ALL=C"
+                    "{head}: {word:?} is not a whole number from 0 on: record it again with \
+                     LC_ALL=C"
                 )
             })
         };
@@ -205,7 +206,7 @@ impl Vmstat {
             let problem = if text.trim().is_empty() {
                 "it is empty"
             } else {
-                "it is no output of vmstat: no line begins with the heading r"
+                "it is not output of vmstat: no line begins with the heading r"
             };
             return Err(problem.into());
         }
@@ -306,14 +307,13 @@ mod tests {
         assert_eq!(mean(&text), (1, 1000.0, 12.0));
         assert_eq!(
             problem(&format!("{HEADS}{}{short}", boot())),
-            "Some(4): 14 fields below 17 headings: it is no sample; record it again"
+            "Some(4): 14 fields below 17 headings: it is not a sample; record it again"
         );
         let said = |text: &str| {
             let unfit = Vmstat::parse(text).unwrap().unwrap().unfit;
             unfit.map(|unfit| (unfit.problem().line_idx, unfit.problem().problem))
         };
-        let two =
-            "14 fields below 17 headings: it and 1 more such lines are no samples; record it again";
+        let two = "14 fields below 17 headings: it and 1 more such lines are not samples; record it again";
         assert_eq!(said(&text), Some((Some(4), two.to_owned())));
         assert_eq!(said(&format!("{HEADS}{}{whole}{short}", boot())), None);
     }
@@ -360,13 +360,13 @@ mod tests {
             of("18446744073709551615", "10", "2"),
         ];
         expect_test::expect![[r#"
-            Some(4): cs: "-3000" is no whole number from 0 on: record it again with LC_ALL=C
-            Some(4): cs: "nan" is no whole number from 0 on: record it again with LC_ALL=C
-            Some(4): cs: "inf" is no whole number from 0 on: record it again with LC_ALL=C
-            Some(4): cs: "1.000" is no whole number from 0 on: record it again with LC_ALL=C
-            Some(4): us: "10,5" is no whole number from 0 on: record it again with LC_ALL=C
-            Some(4): its CPU columns add up to 510 percent, not to 100: it is no sample; record it again
-            Some(4): cs: "18446744073709551615" is no whole number from 0 on: record it again with LC_ALL=C"#]].assert_eq(&all.join("\n"));
+            Some(4): cs: "-3000" is not a whole number from 0 on: record it again with LC_ALL=C
+            Some(4): cs: "nan" is not a whole number from 0 on: record it again with LC_ALL=C
+            Some(4): cs: "inf" is not a whole number from 0 on: record it again with LC_ALL=C
+            Some(4): cs: "1.000" is not a whole number from 0 on: record it again with LC_ALL=C
+            Some(4): us: "10,5" is not a whole number from 0 on: record it again with LC_ALL=C
+            Some(4): its CPU columns add up to 510 percent, not to 100: it is not a sample; record it again
+            Some(4): cs: "18446744073709551615" is not a whole number from 0 on: record it again with LC_ALL=C"#]].assert_eq(&all.join("\n"));
     }
 
     /// Context switches and CPU of the second line of values.
@@ -433,7 +433,7 @@ mod tests {
         assert_eq!(problem(""), "None: it is empty");
         for other in ["sh: vmstat: not found\n", "disk- ---reads---\n"] {
             let problem = problem(other);
-            assert!(problem.starts_with("None: it is no output of vmstat"), "{problem}");
+            assert!(problem.starts_with("None: it is not output of vmstat"), "{problem}");
         }
         assert_eq!(Vmstat::parse(&format!("{HEADS}{}", boot())), Ok(None));
         assert!(problem("1 2 3\n").starts_with("Some(1): values before their headings"));

@@ -32,7 +32,7 @@ const STOP_GRACE: Duration = Duration::from_secs(2);
 /// How often a running slice is shown.
 const SHOW_EVERY: Duration = Duration::from_millis(200);
 
-/// How a running slice stands.
+/// Progress of a running slice.
 #[derive(Debug, Clone, Copy)]
 pub struct Live {
     /// Time since the common start.
@@ -41,16 +41,16 @@ pub struct Live {
     pub n_queries: u64,
 }
 
-/// What the caller wants of a running slice.
+/// Whether a running slice continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Control {
-    /// Go on.
+    /// Continue.
     Go,
     /// Stop at once.
     Stop,
 }
 
-/// The ends of what a slice counts, told as they are reached.
+/// The start and the end of the counted part of a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edge {
     /// Every client is ready and waits; the common start follows within a millisecond or two.
@@ -87,7 +87,7 @@ pub enum ClientPoolError {
         role: usize,
     },
     /// The caller stopped the slice.
-    #[error("stopped before the slice's end")]
+    #[error("stopped before the end of the slice")]
     Stopped,
     /// A client thread ended without an answer.
     #[error("client thread {client_idx} ended unexpectedly")]
@@ -246,8 +246,8 @@ impl ClientPool {
     }
 
     /// Runs one slice on all clients, with an order and a tally for each role. `edge` is called right
-    /// before the common start and right after the last answer, so that what is used between its calls
-    /// is used by what is counted; `show` a few times a second in between.
+    /// before the common start and right after the last answer: the counted part lies between its
+    /// calls. `show` is called a few times a second in between.
     ///
     /// # Errors
     /// The first client's error that is not retried, or a role without an order; the others are

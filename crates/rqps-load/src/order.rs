@@ -1,4 +1,4 @@
-//! What a client pool is told to do: pace, end and seed of one slice, as values.
+//! Orders for a client pool: pace, end and seed of one slice, as values.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ pub enum Pace {
         /// Events per second of all clients together; above 0.
         events_per_s: f64,
     },
-    /// As [`Pace::Rate`], on a clock that goes on from slice to slice while the client pool runs nothing
-    /// else: what one slice does not get to is due at the beginning of the next.
+    /// As [`Pace::Rate`], on a clock that continues from slice to slice while the client pool runs nothing
+    /// else: events that one slice does not reach are due at the beginning of the next.
     Ongoing {
         /// Events per second of all clients together; above 0.
         events_per_s: f64,
@@ -28,7 +28,7 @@ pub enum Pace {
 pub struct PlaceInBlock {
     /// The clock begins here.
     pub is_first: bool,
-    /// What is still due at the end never comes.
+    /// Events still due at the end are dropped.
     pub is_last: bool,
 }
 

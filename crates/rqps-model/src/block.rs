@@ -1,9 +1,9 @@
-//! A slice or block without what was recorded in detail: as much of it as ratios rest on.
+//! A slice or block without its details: the part that ratios need.
 
 use crate::Role;
 use crate::slice::{Slice, per_second};
 
-/// What is read of a slice or block of a step that is under way.
+/// A slice or block of a step that is being measured.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Block {
     /// Its number, from 0.
@@ -16,24 +16,24 @@ pub struct Block {
     pub duration_ns: u64,
     /// What the step's rate counts.
     pub n_operations: u64,
-    /// Operations per second that an imported file states in place of the counts.
+    /// Operations per second that an imported file states instead of the counts.
     pub stated: Option<f64>,
     /// Starts that were due at a set rate; 0 where none was set.
     pub n_due: u64,
-    /// Those of them that never came.
+    /// Those of them that never happened.
     pub n_missed: u64,
-    /// What other clients inserted meanwhile; absent where none do.
+    /// Inserts of other clients meanwhile; absent without such clients.
     pub inserts: Option<Inserts>,
 }
 
-/// What clients inserted beside others that query.
+/// Inserts of clients beside others that query.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Inserts {
     /// Rows.
     pub n_rows: u64,
     /// Measured time, nanoseconds.
     pub duration_ns: u64,
-    /// Rows per second that were asked for; absent for as fast as they go.
+    /// Target, rows per second; absent without one.
     pub target_per_s: Option<f64>,
 }
 

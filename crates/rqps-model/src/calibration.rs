@@ -1,4 +1,4 @@
-//! How noisy a host is: what `rqps calibrate` measured of the same system under two labels.
+//! The noise of a host: `rqps calibrate` measures one system under two labels.
 
 mod calibrated;
 mod findings;
@@ -26,19 +26,19 @@ pub struct Calibration {
     pub system: String,
     /// Measured time of each trial on each side, seconds.
     pub seconds: f64,
-    /// What was tried, on point queries.
+    /// The trials, on point queries.
     pub trials: Vec<Trial>,
     /// The best placement for each number of clients that was tried.
     pub best: Vec<Best>,
     /// The best length of a slice, milliseconds.
     pub slice_ms: u32,
-    /// What is left of the noise with the best of these.
+    /// The noise that remains with the best of these.
     pub floors: Vec<Floor>,
-    /// How far starts of the servers differed.
+    /// Differences between starts of the servers.
     pub starts: Vec<CalibratedStarts>,
-    /// How often injected slowdowns were found, where that was tried.
+    /// How often injected slowdowns were found; empty where that was not tried.
     pub power: Vec<Power>,
-    /// Slices and blocks of all that was measured; 0 in calibrations of older versions.
+    /// All slices and blocks; 0 in calibrations of older versions.
     #[serde(default)]
     pub n_slices: u32,
     /// What disturbed some of them.
@@ -49,7 +49,7 @@ pub struct Calibration {
     pub narrowest: Option<Narrowest>,
 }
 
-/// One way to measure, tried on the same system under two labels.
+/// A trial: one way to measure the same system under two labels.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
     /// Client threads.
@@ -79,11 +79,11 @@ impl Trial {
 pub struct Located {
     /// `average`, `median`, `midmean`, `p90`, `p80-95`.
     pub location: String,
-    /// One side over the other: 1 but for noise.
+    /// One side / the other: 1, except for noise.
     pub ratio: Estimate,
 }
 
-/// What is best for a number of clients.
+/// The best placement for a number of clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Best {
     /// Client threads.
@@ -94,15 +94,14 @@ pub struct Best {
 
 impl Floor {
     /// The smallest difference that is found with a chance of 80% after the same time, as a share;
-    /// absent without an interval. Never less than the system differed from itself: its two starts
-    /// drew that much.
+    /// absent without an interval. Never less than the difference of the system from itself.
     #[must_use]
     pub fn visible(&self) -> Option<f64> {
         let half_width = self.ratio.half_width()?;
         Some((half_width * VISIBLE).max(self.apart()))
     }
 
-    /// How far the system was from itself, as a share.
+    /// The difference of the system from itself, as a share.
     #[must_use]
     pub fn apart(&self) -> f64 {
         (self.ratio.point - 1.0).abs()
@@ -120,7 +119,8 @@ pub struct Power {
     pub injected_slowdown_pct: f64,
     /// Measurements.
     pub n: u32,
-    /// Of these, with the whole interval below 1 (without an injected slowdown: not holding 1).
+    /// Of these, with the whole interval below 1 (without an injected slowdown: with an interval
+    /// that excludes 1).
     pub n_found: u32,
     /// Of these, with the verdict `slower` at the default bound (without an injected slowdown: `slower` or
     /// `faster`); absent in calibrations of older versions, as the next.
@@ -134,21 +134,21 @@ pub struct Power {
 }
 
 impl Calibration {
-    /// The best placement for `clients` clients: that of the nearest number that was tried, and none
-    /// above those.
+    /// The best placement for `clients` clients: that of the nearest number tried; `None` above all
+    /// of them.
     #[must_use]
     pub fn placement_for(&self, clients: u32) -> Option<Placement> {
         let fits = self.best.iter().filter(|best| best.clients >= clients);
         fits.min_by_key(|best| best.clients).map(|best| best.placement)
     }
 
-    /// Whether it says something of a host: the same kind and number of CPUs.
+    /// Whether it applies to a host: the same kind and number of CPUs.
     #[must_use]
     pub fn is_of(&self, host: &Host) -> bool {
         self.host.cpu_model == host.cpu_model && self.host.n_cpus == host.n_cpus
     }
 
-    /// What a run remembers of it.
+    /// Its summary for a run.
     #[must_use]
     pub fn summary(&self) -> Calibrated {
         let worst = self.floors.iter().max_by(|a, b| a.apart().total_cmp(&b.apart()));

@@ -1,4 +1,4 @@
-//! How much of the host's CPU time others took, as far as its counters can tell.
+//! CPU time of the host that others took, as far as its counters show it.
 //!
 //! `/proc/stat` counts ticks of 10 ms (`proc(5)`: USER_HZ is 100), each charged whole to whatever ran
 //! when it came, while the CPU time of processes is exact. Of a few ticks the difference says nothing:
@@ -36,8 +36,9 @@ impl Usage {
         self.share(host_ns.saturating_sub(ours_ns), OTHERS_PCT)
     }
 
-    /// Share of all CPU time that the code of other programs and the hypervisor had, percent. The kernel's own work is
-    /// excluded, as it may be the server's doing. Other programs are not known beside a server that is not.
+    /// Share of all CPU time that other programs and the hypervisor used, percent. The kernel's own
+    /// work is excluded, because the server may cause it. Other programs are not known where the
+    /// server is not.
     #[must_use]
     pub fn taken_pct(&self) -> u32 {
         let others_ns = self.server.map_or(0, |server| {
@@ -59,14 +60,14 @@ impl Usage {
         Some(if is_seen { others_ns } else { 0 })
     }
 
-    /// Share of the CPU time that rqps and the server wanted and did not get, from 0 to 1: the hypervisor
-    /// had it, or other processes.
+    /// Share of the CPU time wanted by rqps and the server that the hypervisor or other processes
+    /// took, from 0 to 1.
     ///
-    /// Of what is wanted, not of all there is: steal grows with demand, so that as a share of all it would
-    /// say how busy a server was. Other processes count as far as threads of the run waited for a CPU;
-    /// where that is not known, or nothing of the server, they do not. Steal counts where
-    /// [`Usage::stolen_pct`] tells it: of a server that waits for storage, little is a large share of what it
-    /// wanted. The kernel's own work is excluded: it may be the server's doing, as writing back is.
+    /// It is a share of the CPU time wanted, not of all CPU time: steal grows with demand. Other
+    /// processes count as far as threads of the run waited for a CPU; where that is not known, or
+    /// the server is not, they do not. Steal counts where [`Usage::stolen_pct`] is known: a server
+    /// that waits for storage wants little. The kernel's own work is excluded, because the server
+    /// may cause it, as by writing back.
     #[must_use]
     pub fn denied_share(&self) -> f64 {
         let share = |part: u64, rest: u64| {

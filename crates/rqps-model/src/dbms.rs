@@ -19,7 +19,7 @@ pub enum Dbms {
     Postgres,
     /// H2 by PostgreSQL's protocol.
     H2,
-    /// The client's own stand-in that answers at once; measures rqps itself.
+    /// The null client: the client answers itself at once; measures rqps.
     Null,
 }
 
@@ -160,7 +160,7 @@ impl Dbms {
         self.facts().engines
     }
 
-    /// The engine of its tables where nobody asks for another.
+    /// The default engine of its tables.
     #[must_use]
     pub fn default_engine(self) -> Engine {
         self.engines()[0]

@@ -1,12 +1,12 @@
-//! Errors that a benchmark survives, counted by code.
+//! Errors after which events are retried, counted by code.
 
 use serde::{Deserialize, Serialize};
 
-/// How often one error that is survived was seen.
+/// How often events failed with one code and were retried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorCount {
     /// The server's number or SQLSTATE: `1213`, `40P01`.
     pub code: String,
-    /// How many events met it.
+    /// Events that failed with it.
     pub n: u64,
 }

@@ -1,10 +1,10 @@
-//! Estimates that never travel without their uncertainty, and the verdicts drawn from them.
+//! Estimates with their uncertainty, and verdicts.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Which direction of a metric is the good one.
+/// Which direction of a metric is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
@@ -14,7 +14,7 @@ pub enum Better {
     Lower,
 }
 
-/// A value, its interval and how many observations it rests on.
+/// A value, its interval and the number of observations.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The estimate itself.
@@ -39,7 +39,7 @@ impl Estimate {
     }
 }
 
-/// What the interval of a ratio says, given the practical bound.
+/// The verdict on a ratio, given the bound d.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {

@@ -1,4 +1,5 @@
-//! Histograms of response times as slices hold them, read without trust in what they say of their own size.
+//! Histograms of response times as slices hold them, read without trust in the size that they
+//! state.
 
 use std::io::Read as _;
 
@@ -24,8 +25,8 @@ const DIGITS: u32 = 3;
 /// The lower bound of all histograms that rqps writes.
 const LOWEST: u64 = 1;
 
-/// A histogram in its V2 format, deflated; `None` where it is missing, cannot be read, or is none that rqps
-/// writes.
+/// A histogram in its V2 format, deflated; `None` where it is missing, cannot be read, or is not
+/// one that rqps writes.
 ///
 /// The library takes as much memory as a histogram says that it needs: a few bytes can say 4 GiB.
 #[must_use]

@@ -21,15 +21,15 @@ pub struct Host {
     pub virtual_machine: bool,
     /// File system and device of the data directories: `ext4 on /dev/vda`.
     pub storage: String,
-    /// How far the kernel reads ahead on that device, KB of 1024 bytes; `None` where it does not say, and
-    /// in runs of before it was recorded.
+    /// Read-ahead of that device, KB of 1024 bytes; `None` where it is not known, and in runs of
+    /// older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead_kb: Option<u32>,
 }
 
 impl Host {
-    /// File system and kind of device, `ext4 on /dev/nvme*`, without what a boot may rename; all that is
-    /// known where it is no disk of these.
+    /// File system and kind of device, `ext4 on /dev/nvme*`, without the part that a boot may
+    /// rename; the whole text for other devices.
     #[must_use]
     pub fn storage_kind(&self) -> String {
         const RENAMED: [&str; 9] = ["nvme", "sd", "vd", "xvd", "hd", "mmcblk", "md", "dm-", "loop"];

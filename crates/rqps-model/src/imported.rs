@@ -1,5 +1,4 @@
-//! Runs that other tools made: where they come from, and what their files state in place of what rqps
-//! counts itself.
+//! Runs of other tools: where they come from, and what their files state instead of rqps's counts.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -48,20 +47,20 @@ impl fmt::Display for Tool {
     }
 }
 
-/// That a run was not measured by rqps, and from where it was taken.
+/// The origin of an imported run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Imported {
-    /// Whose files.
+    /// The tool that made the files.
     pub tool: Tool,
     /// The directory or files, as the user named them.
     pub source: String,
-    /// What was excluded or could not be told, a sentence each.
+    /// Notes on what was excluded or is not known, a sentence each.
     #[serde(default)]
     pub notes: Vec<String>,
 }
 
 impl Imported {
-    /// The host of files of which nobody says where they were made.
+    /// The host of files whose host is not known.
     pub const UNKNOWN_HOST: &'static str = "unknown";
 }
 
@@ -71,10 +70,10 @@ impl fmt::Display for Imported {
     }
 }
 
-/// What a file states of one measurement, as it is written there.
+/// Values that a file states for one measurement, as they are written there.
 ///
-/// Where it is given it takes the place of what a slice's counts would say: files with rounded rates
-/// tell neither how long was measured nor how much was done.
+/// They replace values from a slice's counts: files with rounded rates have neither the measured
+/// time nor the counts.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Stated {
     /// Operations per second; absent where the slice's own counts say it.
@@ -89,11 +88,11 @@ pub struct Stated {
     /// Response times of the clients of each kind beside them, where the slice has streams.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub stream_responses: BTreeMap<Role, StatedResponse>,
-    /// What tables of the Insert Benchmark have of the step, by the headings of their columns and in their
-    /// order: `(maxop, 0.477)`.
+    /// Values of the step in tables of the Insert Benchmark, by the headings of their columns and
+    /// in their order: `(maxop, 0.477)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<(String, f64)>,
-    /// Rows that were to be inserted per second beside the measured queries; absent where none were.
+    /// Target of inserts beside the measured queries, rows per second; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_inserts_per_s: Option<f64>,
     /// Resident memory of the server at the end of the step, bytes.
@@ -115,7 +114,7 @@ impl Stated {
     }
 }
 
-/// Response times of which a file states a few numbers.
+/// A few numbers on response times, as a file states them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct StatedResponse {
     /// Responses.

@@ -1,6 +1,6 @@
-//! The words of the project as types: systems, steps, slices, samples, estimates. No IO, no clock.
+//! The terms of the project as types: systems, steps, slices, samples, estimates. No IO, no clock.
 //!
-//! Every other crate speaks in these words; docs/glossary.md explains them to users.
+//! All other crates use these types; docs/reference/glossary.md explains the terms to users.
 
 pub mod block;
 pub mod calibration;

@@ -1,9 +1,9 @@
-//! Sizes of memory as far as reports tell them apart.
+//! Sizes of memory, as reports compare them.
 
 use serde::{Deserialize, Serialize};
 
-/// Bytes of memory. Sizes are equal that are so to a tenth of their unit, from 100 of it on to a whole: kernels
-/// keep some memory for themselves.
+/// Bytes of memory. Sizes are equal when they agree to a tenth of their unit, or to a whole unit
+/// from 100 on: kernels keep some memory for themselves.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct MemorySize {
     /// How many.

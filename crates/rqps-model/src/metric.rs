@@ -152,7 +152,7 @@ impl Metric {
                 unit: "% s",
                 stem: "host_cpu_pct",
                 words: "host CPU, percent",
-                meaning: "CPU of the whole host, percent of all CPUs over operations/s",
+                meaning: "CPU of the whole host: percent of all CPUs / operations per second",
                 source: "the imported files",
             },
             Self::Rate => MetricFacts {
@@ -160,7 +160,7 @@ impl Metric {
                 unit: "1/s",
                 stem: "rate",
                 words: "operations per second",
-                meaning: "operations per second that the metrics are of",
+                meaning: "operations per second behind the imported metrics",
                 source: "the imported files",
             },
         }
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn the_documented_metrics_are_these() {
-        let docs = include_str!("../../../docs/metrics.md");
+        let docs = include_str!("../../../docs/reference/metrics.md");
         let beside = [Metric::HostCpuShare, Metric::Rate];
         for metric in Metric::ALL.into_iter().chain(beside) {
             let row = format!(
@@ -299,7 +299,7 @@ mod tests {
                 metric.unit(),
                 metric.source()
             );
-            assert!(docs.contains(&row), "docs/metrics.md lacks the row\n{row}");
+            assert!(docs.contains(&row), "docs/reference/metrics.md lacks the row\n{row}");
         }
     }
 

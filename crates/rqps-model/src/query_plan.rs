@@ -1,8 +1,7 @@
-//! Query plans: how a server goes about a statement, in a form that versions have in common.
+//! Query plans: how a server executes a statement, in a form that versions have in common.
 //!
 //! Costs and estimates of rows are excluded: they differ between versions, and between two loads of
-//! the same rows, without anything being done otherwise. What two plans differ in is
-//! [`difference::plan_difference`]'s to say.
+//! the same rows, while the work is the same. [`difference::plan_difference`] compares plans.
 
 pub mod difference;
 pub mod kind;
@@ -14,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::Dbms;
 pub use kind::{PlanCounts, PlanKind};
 
-/// What a server said of one statement of a step.
+/// A server's plan of one statement of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueryPlan {
     /// The family of the server.
@@ -58,11 +57,11 @@ pub struct PlanShape {
     /// What is done beside reading.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub extras: BTreeSet<Extra>,
-    /// Whether it changes rows: how the old row is found is then all that is told of reading.
+    /// Whether it changes rows: reading is then only how the old row is found.
     #[serde(default)]
     pub is_write: bool,
-    /// When the statement is planned (PostgreSQL); absent where the server does not tell, for statements without
-    /// parameters, and where no session has executed it more than five times.
+    /// When the statement is planned (PostgreSQL); absent where the server does not say, for
+    /// statements without parameters, and where no session has executed it more than five times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<PlanKind>,
 }
@@ -77,7 +76,7 @@ pub struct Access {
     /// The index that is used, several joined by `+`; the primary key's is `PRIMARY` everywhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<String>,
-    /// Whether the index has all that is asked for, so that rows themselves are not read.
+    /// Whether the index has all columns needed, so rows are not read.
     #[serde(default)]
     pub is_covering: bool,
 }
@@ -86,7 +85,7 @@ pub struct Access {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Path {
-    /// Nothing is read: the answer is known without.
+    /// Nothing is read: the answer is known without reading.
     Nothing,
     /// By one value of an index.
     Lookup,
@@ -102,7 +101,7 @@ pub enum Path {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Join {
-    /// For each row of one the other is asked.
+    /// Each row of one table is looked up in the other.
     NestedLoop,
     /// By a hash table of one of them.
     Hash,
@@ -120,7 +119,7 @@ impl Join {
     }
 }
 
-/// What a plan does beside reading tables.
+/// Other work of a plan than reading tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Extra {
@@ -171,8 +170,8 @@ impl Extra {
         }
     }
 
-    /// Whether it alone makes two plans different. Conditions that are checked in the index cost or
-    /// save a little and come with versions; the access beside them says what matters.
+    /// Whether it alone makes two plans different. Index conditions and join buffers do not: they
+    /// come with versions and change little.
     #[must_use]
     pub fn matters(self) -> bool {
         !matches!(self, Self::IndexCondition | Self::JoinBuffer)
@@ -219,7 +218,7 @@ impl PlanShape {
 }
 
 impl QueryPlan {
-    /// A statement of which there is no plan, and why.
+    /// A statement without a plan, and why.
     #[must_use]
     pub fn without(dbms: Dbms, sql: String, reason: impl Into<String>) -> Self {
         Self {

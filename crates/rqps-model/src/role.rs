@@ -1,8 +1,8 @@
-//! What clients of one kind do, where a step has several kinds.
+//! The work of clients of one kind, where a step has several kinds.
 
 use serde::{Deserialize, Serialize};
 
-/// What the clients of one kind do, where there are several kinds.
+/// The work of clients of one kind, where there are several kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {

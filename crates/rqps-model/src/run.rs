@@ -21,7 +21,7 @@ pub const DIRECT_IO_REFUSED: &str = "refused by the file system";
 pub struct RunSystem {
     /// What the plan asked for.
     pub spec: SystemSpec,
-    /// What the server says it is; absent until it was first started.
+    /// The server's version; absent until it was first started.
     pub version: Option<Version>,
     /// The server's own version text: `select version()`.
     pub version_text: String,
@@ -31,13 +31,13 @@ pub struct RunSystem {
     pub settings: BTreeMap<String, String>,
     /// Facts of the benchmark's own session: transport, TLS, auth plugin, charset, isolation.
     pub session: BTreeMap<String, String>,
-    /// Facts of the server's process that it does not tell itself: allocator, limits, direct IO.
+    /// Facts of the server's process that it does not report itself: allocator, limits, direct IO.
     #[serde(default)]
     pub process: BTreeMap<String, String>,
     /// Facts of the build: where it comes from, how it was compiled, debug and assertions, engines.
     #[serde(default)]
     pub build: BTreeMap<String, String>,
-    /// Where the values of `settings` come from, as far as the server tells or rqps knows.
+    /// Where the values of `settings` come from, as far as the server or rqps knows.
     #[serde(default)]
     pub origins: BTreeMap<String, SettingOrigin>,
 }
@@ -93,8 +93,8 @@ impl fmt::Display for SettingSource {
 pub struct SettingOrigin {
     /// Who gave it.
     pub source: SettingSource,
-    /// The value that is compiled in, written as the setting's own; absent where the server does
-    /// not tell.
+    /// The compiled default, written like the setting's value; absent where the server does not
+    /// report it.
     pub default: Option<String>,
 }
 
@@ -132,28 +132,28 @@ pub struct RunStep {
 /// One step on one system.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SystemStep {
-    /// How it went.
+    /// Its outcome.
     pub outcome: StepOutcome,
     /// Its slices in order of time.
     pub slices: Vec<Slice>,
     /// Sizes after the step.
     #[serde(flatten)]
     pub sizes: Sizes,
-    /// What the server had left to do when the step ended, by name: history list, dirty pages, dead
-    /// tuples.
+    /// Unfinished background work of the server at the end of the step, by name: history list,
+    /// dirty pages, dead tuples.
     #[serde(default)]
     pub debt: BTreeMap<String, u64>,
-    /// What was checked of the step's work.
+    /// The checks of the step's work.
     #[serde(default)]
     pub checks: Vec<Check>,
-    /// How the server goes about each of the step's statements, asked in its sessions when it had been measured. Of
-    /// several starts the plan that most of them have.
+    /// The plan of each of the step's statements, asked in its sessions after the measurement. Of
+    /// several starts the plan of most.
     #[serde(default)]
     pub plans: Vec<QueryPlan>,
     /// The same of each start of the servers, where steps of several starts are joined.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plans_of_starts: Vec<StartPlans>,
-    /// The tables: before a step that reads, and what a step that writes has done.
+    /// The state of the tables: before a step that reads, and the writes of a step that writes.
     #[serde(default)]
     pub table_state: TableState,
 }
@@ -168,7 +168,7 @@ pub struct StartPlans {
 }
 
 impl SystemStep {
-    /// One that has not been reached.
+    /// A step that was not reached.
     #[must_use]
     pub fn pending() -> Self {
         Self {
@@ -184,18 +184,18 @@ impl SystemStep {
     }
 }
 
-/// A check that a step did what it says.
+/// A check that a step did the intended work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
     /// What was checked: `rows per query`.
     pub name: String,
     /// Whether it held.
     pub passed: bool,
-    /// What was found, and what should have been.
+    /// The result, and the expected one.
     pub found: String,
 }
 
-/// What a system's data take after a step; absent where not measured.
+/// Sizes of a system's data after a step; absent where not measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Sizes {
     /// Tables and indexes, as the server accounts for them, bytes.
@@ -218,7 +218,7 @@ pub struct Run {
     pub id: String,
     /// The plan's name.
     pub name: String,
-    /// How it stands.
+    /// Its status.
     pub status: RunStatus,
     /// Start, milliseconds since 1970.
     pub started_unix_ms: i64,
@@ -241,10 +241,10 @@ pub struct Run {
     /// Where it was taken from; absent for a run that rqps measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Imported>,
-    /// What was known of the host's noise when it began.
+    /// The calibration of the host when it began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibrated>,
-    /// What happened on the way, in order of time.
+    /// Warnings, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
     /// Index of the base among the systems.
@@ -268,7 +268,7 @@ impl Run {
         &self.steps[step.0].systems[system.0]
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     pub fn cell_mut(&mut self, step: StepIdx, system: SystemIdx) -> &mut SystemStep {
         &mut self.steps[step.0].systems[system.0]
     }

@@ -4,11 +4,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How a run ended, or that it has not.
+/// The status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
-    /// Under way, or ended without saying so.
+    /// Running, or ended without a status.
     Running,
     /// Every step has its slices or its failure.
     Finished,

@@ -1,4 +1,4 @@
-//! What the samplers read: counters of host, server, client and storage, and their differences.
+//! Samples: counters of host, server, client and storage, and their differences.
 //!
 //! All counters are cumulative; a [`Usage`] is the difference of two samples. Fields that are
 //! gauges (a value of the moment) say so.
@@ -78,8 +78,8 @@ pub struct StorageCounters {
     pub busy_ns: u64,
 }
 
-/// For what threads waited, as far as the kernel tells; a counter that it does not have is absent,
-/// never zero.
+/// Times of waiting threads, as far as the kernel counts them; a counter that it does not have is
+/// absent, never zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Waits {
@@ -133,7 +133,7 @@ pub struct Sample {
     pub storage: Option<StorageCounters>,
     /// CPU that the samplers themselves used so far, nanoseconds.
     pub sampler_cpu_ns: u64,
-    /// For what threads waited.
+    /// Times of waiting threads.
     #[serde(default)]
     pub waits: Waits,
 }
@@ -153,7 +153,7 @@ pub struct Usage {
     pub storage: Option<StorageCounters>,
     /// CPU of the samplers, nanoseconds.
     pub sampler_cpu_ns: u64,
-    /// For what threads waited.
+    /// Times of waiting threads.
     #[serde(default)]
     pub waits: Waits,
 }

@@ -1,4 +1,4 @@
-//! In which order systems are measured, and where clients and servers run meanwhile.
+//! The order in which systems are measured, and the CPUs of clients and servers.
 
 use std::fmt;
 use std::str::FromStr;
@@ -65,7 +65,7 @@ pub enum Schedule {
     Interleaved {
         /// Length of a short slice, milliseconds.
         slice_ms: u32,
-        /// A step is measured for as many times the seconds of its kind, on each system.
+        /// Each step is measured for this many times the seconds of its kind, on each system.
         slices: u32,
         /// Where set, this long instead, on each system, milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -52,8 +52,8 @@ pub struct Lateness {
     pub n_due: u64,
     /// Starts later than one millisecond after their intended time.
     pub n_late: u64,
-    /// Starts that were due before the slice's end and never came. Their delay is the time that they
-    /// had waited by then.
+    /// Starts that were due before the slice's end and never happened. Their delay is the time from
+    /// then to the end.
     pub n_missed: u64,
     /// Longest delay of a start, nanoseconds.
     pub max_ns: u64,
@@ -72,7 +72,7 @@ impl Lateness {
         self.sum_ns = self.sum_ns.saturating_add(sum_ns);
     }
 
-    /// Mean delay of the starts, nanoseconds: of those that never came, the time that they waited.
+    /// Mean delay of the starts, nanoseconds; missed starts count with the time that they waited.
     /// `None` when none was due.
     #[must_use]
     pub fn mean_ns(&self) -> Option<f64> {
@@ -80,15 +80,15 @@ impl Lateness {
     }
 }
 
-/// What the clients of one kind did beside those whose work the slice counts: inserts and deletes
-/// while others query.
+/// The work of clients of one kind beside those that the slice counts: inserts and deletes while
+/// others query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stream {
     /// What they do.
     pub role: Role,
     /// How many clients.
     pub clients: u32,
-    /// Operations per second of all of them that were asked for; absent for as fast as they go.
+    /// Target of all of them together, operations per second; absent without one.
     pub target_per_s: Option<f64>,
     /// Measured time, nanoseconds.
     pub duration_ns: u64,
@@ -103,11 +103,11 @@ pub struct Stream {
     /// Delays of the starts in nanoseconds, where a rate was set: an HDR histogram, V2 format, deflated.
     #[serde(skip)]
     pub delays: Vec<u8>,
-    /// Of each delay, the part that was the client's own, after the start was due and it was free to send
-    /// it: how promptly clients start what they can. In the same form.
+    /// The client's own part of each delay, after the start was due and the client was free to send
+    /// it. In the same form.
     #[serde(skip)]
     pub own_delays: Vec<u8>,
-    /// Errors survived, by code.
+    /// Errors after which events were retried, by code.
     pub errors: Vec<ErrorCount>,
     /// One point per second.
     pub series: Vec<SeriesPoint>,
@@ -126,7 +126,7 @@ impl Stream {
 }
 
 /// One uninterrupted measurement; in an interleaved run a block: the sum over the short slices of
-/// some rounds. The time in between counts for nothing.
+/// some rounds. The time in between does not count.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Slice {
     /// Which repetition of the step on this system, from 0 on each start of the servers; blocks of the
@@ -152,7 +152,7 @@ pub struct Slice {
     pub n_operations: u64,
     /// Rows received.
     pub n_rows: u64,
-    /// Errors survived, by code.
+    /// Errors after which events were retried, by code.
     pub errors: Vec<ErrorCount>,
     /// How well the rate was held, where one was set.
     pub lateness: Option<Lateness>,
@@ -163,28 +163,28 @@ pub struct Slice {
     /// Response times of events in nanoseconds: an HDR histogram, V2 format, deflated.
     #[serde(skip)]
     pub response_times: Vec<u8>,
-    /// What was used from start to end; in a block, within its short slices. Context switches of
+    /// Resources used from start to end; in a block, within its short slices. Context switches of
     /// the server's threads, swapping, storage traffic of processes and gauges of a block are those
     /// of its whole time.
     pub usage: Usage,
     /// The samples, first and last at the slice's ends, the others once a second.
     #[serde(skip)]
     pub samples: Vec<Sample>,
-    /// What is wrong with it.
+    /// Its warnings.
     pub warnings: Vec<WarningKind>,
-    /// What other clients did meanwhile.
+    /// The work of other clients meanwhile.
     #[serde(default)]
     pub streams: Vec<Stream>,
-    /// Operations of the whole time of a block, those that ran in each slice before counting began
-    /// included: what [`Slice::counters`] and the parts of [`Slice::usage`] that are of its whole time
-    /// are of. Absent where they are those that were counted.
+    /// Operations in the whole time of a block, including those before counting began in each
+    /// slice. [`Slice::counters`] and some parts of [`Slice::usage`] are of that time. Absent where
+    /// all operations were counted.
     #[serde(default)]
     pub whole_operations: Option<u64>,
     /// The server's own counters by its names, as differences over the slice or the whole time of the
     /// block; a counter that the server does not have is absent.
     #[serde(default)]
     pub counters: BTreeMap<String, u64>,
-    /// What the imported file states of it; absent in runs that rqps measured.
+    /// Values that the imported file states; absent in runs that rqps measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated: Option<Stated>,
 }

@@ -1,5 +1,5 @@
-//! Runs whose servers were started several times: a step is stored once for each start that it was measured on, and
-//! is compared over all of them as one.
+//! Runs with several starts of the servers: a step is stored once per start, and compared over all
+//! starts as one.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;

@@ -1,4 +1,4 @@
-//! Steps of a suite as reports and the store know them: name, kind, group, and what is counted.
+//! Steps of a suite, as reports and the store have them: name, kind, group, and what is counted.
 
 use std::fmt;
 
@@ -36,7 +36,7 @@ pub enum Group {
     RangeAggregate,
     /// Inserts, updates, deletes and mixes of them.
     Write,
-    /// Loading, warming, and whatever is not compared in charts.
+    /// Loading, warming, and all that charts do not compare.
     Other,
 }
 
@@ -70,7 +70,7 @@ pub enum Figure {
     RowsInserted,
     /// Rows of tables whose indexes are being created.
     RowsIndexed,
-    /// What an imported file counts without saying what it is.
+    /// What an imported file counts, which it does not say.
     AsStated,
 }
 
@@ -104,7 +104,7 @@ impl fmt::Display for Figure {
     }
 }
 
-/// What reports need to know of a step. How it runs is the suite's business (`rqps-workload`).
+/// The description of a step for reports. `rqps-workload` has how it runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepInfo {
     /// Unique in its suite: `point-query.pre`, `random-points_range=100`.

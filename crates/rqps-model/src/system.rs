@@ -55,8 +55,7 @@ pub enum SystemSource {
     },
     /// A part of rqps itself: the null client.
     Builtin,
-    /// Another tool's results, which tell no more than its label: neither engine nor transport nor
-    /// settings are known.
+    /// Another tool's results. Only the label is known, not engine, transport or settings.
     Imported,
 }
 
@@ -124,7 +123,7 @@ pub struct SystemSpec {
     /// Allocator, durability, compression, limits.
     #[serde(default)]
     pub variant: Variant,
-    /// Whether it is the base once more, as a server of its own: what it differs by is noise.
+    /// Whether it is the base again, as a separate server: its difference is noise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_null_arm: bool,
 }
@@ -146,7 +145,7 @@ impl SystemSpec {
         }
     }
 
-    /// Whether all that a plan says of two systems is the same, but label, version and build.
+    /// Whether two systems are the same in the plan, except for label, version and build.
     #[must_use]
     pub fn is_of_kind(&self, other: &Self) -> bool {
         let Self {

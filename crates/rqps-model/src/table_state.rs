@@ -1,17 +1,18 @@
-//! The state of the tables that a step works on: what earlier steps and the server's background work left.
+//! The state of the tables of a step, after earlier steps and the server's background work.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What is known of the tables of a system: sums over all of them. A fact that the server does not tell is absent.
+/// The state of a system's tables: sums over all of them. A fact that the server does not report is
+/// absent.
 pub type TableState = BTreeMap<TableFact, u64>;
 
 /// A fact of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableFact {
-    /// Events of a step that writes, up to its end: warm-up and all that is not counted included.
+    /// Events of a step that writes, up to its end, warm-up and uncounted events included.
     Writes,
     /// Levels of the B-trees above their leaves, added over the indexes.
     IndexLevels,
@@ -27,7 +28,7 @@ pub enum TableFact {
     Autovacuums,
     /// Bytes of the tables; of InnoDB and MyRocks with their indexes.
     TableBytes,
-    /// Bytes of the indexes, where they are apart.
+    /// Bytes of the indexes, where they are separate.
     IndexBytes,
     /// Age of the oldest snapshot that a session holds, transactions.
     SnapshotAge,
@@ -48,6 +49,6 @@ pub struct TableDifference {
     pub base: u64,
     /// Its value on the system.
     pub own: u64,
-    /// Starts of the servers on which it differs so.
+    /// Starts of the servers with such a difference.
     pub n_starts: usize,
 }

@@ -1,4 +1,4 @@
-//! What makes two systems of one version differ: allocator, durability, compression, limits.
+//! Differences between two systems of one version: allocator, durability, compression, limits.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use crate::UnknownWord;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Malloc {
-    /// What the server's build brings: glibc's in most; nothing is preloaded.
+    /// The build's allocator: glibc's in most; nothing is preloaded.
     #[default]
     Build,
     /// The C library's own; a build that brings another is refused. In runs of rqps before there was
@@ -208,9 +208,9 @@ impl From<Compression> for String {
 #[serde(try_from = "String", into = "String")]
 pub struct CpuSet(Vec<usize>);
 
-/// A list of CPUs that is none.
+/// A text that is not a list of CPUs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("cpus = {value:?} is no list of CPUs")]
+#[error("cpus = {value:?} is not a list of CPUs")]
 pub struct NotCpus {
     /// The text as given.
     pub value: String,
@@ -278,7 +278,7 @@ impl From<CpuSet> for String {
     }
 }
 
-/// Upper bounds of what a server may use.
+/// Limits of a server's resources.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Limits {
     /// Memory with its share of the page cache, bytes.
@@ -297,7 +297,7 @@ impl Limits {
     }
 }
 
-/// What a plan may vary between systems of one version, besides options.
+/// Differences that a plan may set between systems of one version, besides options.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Variant {
@@ -307,10 +307,10 @@ pub struct Variant {
     pub durability: Durability,
     /// Compression of tables and indexes.
     pub compression: Compression,
-    /// What the server may use of the host.
+    /// Limits of the server's resources.
     pub limits: Limits,
-    /// The share of the measured time in which the server is stopped on purpose, in basis points (5% is
-    /// 500): a slowdown of known size, to test that it is found.
+    /// The injected slowdown: share of the measured time in which the server is stopped on purpose,
+    /// in basis points (5% is 500).
     #[serde(skip_serializing_if = "is_zero")]
     pub injected_slowdown_bp: u32,
     /// Statements that change its tables once they are filled: an index dropped, a statistics target.
@@ -323,7 +323,7 @@ fn is_zero(n: &u32) -> bool {
     *n == 0
 }
 
-/// `2G`, `512M`, `1.5G` in binary units, or plain bytes; `None` when it is no size above 0.
+/// `2G`, `512M`, `1.5G` in binary units, or plain bytes; `None` when it is not a size above 0.
 #[must_use]
 pub fn parse_bytes(text: &str) -> Option<u64> {
     let text = text.trim();

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub struct Version {
     /// The numbers in order of weight, one to three of them.
     pub numbers: Vec<u32>,
-    /// What makes it a pre-release: `rc1`, `beta2`. Empty for a release.
+    /// The suffix of a pre-release: `rc1`, `beta2`. Empty for a release.
     pub pre: String,
 }
 

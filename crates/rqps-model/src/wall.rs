@@ -1,20 +1,20 @@
-//! What of the kernel confines the processes of a server.
+//! How the kernel confines the processes of a server.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The fact of a server's process that says which wall confines it.
+/// The key of the confinement among the facts of a server's process.
 pub const WALL: &str = "wall";
 
-/// What confines a server's processes to their own files.
+/// The confinement of a server's processes to their own files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Wall {
     /// Landlock, with this version of its interface.
     Landlock {
-        /// The version, which says what the kernel can forbid.
+        /// The version, which decides what the kernel can forbid.
         abi: u32,
     },
     /// A mount namespace whose files are read-only, except for the server's own.
@@ -29,16 +29,16 @@ pub enum Wall {
     },
 }
 
-/// Text that names no wall.
+/// A text that is not a known confinement.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} names no wall")]
+#[error("{text:?} is not a known confinement")]
 pub struct WallError {
     /// The text as it was given.
     pub text: String,
 }
 
 impl Wall {
-    /// The first version of Landlock that forbids to cut files short.
+    /// The first version of Landlock that forbids truncation.
     pub const TRUNCATION: u32 = 3;
     /// The first version of Landlock that restricts TCP.
     pub const TCP: u32 = 4;

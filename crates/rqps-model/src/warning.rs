@@ -1,4 +1,4 @@
-//! Warnings: why a result is not to be taken at its face value. Facts alone: reports make sentences of them.
+//! Warnings: why a result may mislead. They hold facts; reports make sentences of them.
 
 mod condition;
 mod facts;
@@ -19,16 +19,16 @@ pub use severity::Severity;
 /// A warning with its scope.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Warning {
-    /// When it was noticed, milliseconds since 1970; absent for what was found afterwards.
+    /// When it was noticed, milliseconds since 1970; absent if it was found afterwards.
     pub at_unix_ms: Option<i64>,
-    /// What it is about.
+    /// Its scope.
     pub scope: Scope,
     /// What happened.
     #[serde(flatten)]
     pub kind: WarningKind,
 }
 
-/// What a warning is about.
+/// The scope of a warning.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {

@@ -12,7 +12,7 @@ use rqps_text::number::{self, NOTHING};
 use rqps_text::words::list_in_short;
 
 /// The heading above [`lines`].
-pub(crate) const TITLE: &str = "Causes, the part of the change that they explain in brackets";
+pub(crate) const TITLE: &str = "Causes, with the explained share of the change in brackets";
 
 /// Per verdict of slower or faster: the step, with its system where there are several, and the cause in
 /// a sentence.
@@ -57,7 +57,7 @@ pub(crate) fn lines(analysis: &Analysis<'_>) -> Vec<(String, String)> {
     out
 }
 
-/// The time per operation and its parts on base and candidates; `None` where nothing was split.
+/// The time per operation and its parts on base and candidates; `None` where it was not split.
 #[must_use]
 pub fn parts(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
     let mut grid = Grid::new(&[
@@ -80,15 +80,14 @@ pub fn parts(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
         row("all", &split.total, None);
         for (part, change) in &split.parts {
             if change.base != 0.0 || change.candidate != 0.0 {
-                row(part.words(), change, split.share(*part));
+                row(part.words(split.basis), change, split.share(*part));
             }
         }
     }
     (!grid.is_empty()).then_some(grid)
 }
 
-/// Every quantity that was measured and is not nothing on both sides, with the intervals of its change;
-/// `None` where there is none.
+/// Every measured quantity that is not 0 on both sides, with the intervals of its change; `None` without any.
 #[must_use]
 pub fn quantities(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
     let mut grid = Grid::new(&[
@@ -118,15 +117,15 @@ pub fn quantities(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Gr
     (!grid.is_empty()).then_some(grid)
 }
 
-/// What the table of [`ageing`] is of.
+/// The title of the table of [`ageing`].
 pub const AGEING: &str =
-    "Ageing: figure after the steps that write / before them, below 1 is slower";
+    "Ageing: QPS after the steps that write / QPS before them; below 1 is slower";
 
 /// What its columns are.
-pub const AGEING_LEGEND: &str = "own: of the system alone, with what the host did meanwhile; / base: the system's over the base's, in \
-     which that cancels where systems were interleaved.";
+pub const AGEING_LEGEND: &str = "own: of the system alone, changes of the host included; / base: own / \
+     that of the base, in which changes of the host cancel where systems were interleaved.";
 
-/// How steps have aged, a row per step and system; `None` where no step has a twin.
+/// The ageing of steps, a row per step and system; `None` where no step has a twin.
 #[must_use]
 pub fn ageing(analysis: &Analysis<'_>) -> Option<Grid> {
     let mut grid = Grid::new(&[

@@ -1,4 +1,4 @@
-//! What a report of several runs has beside that of one: the runs, and how they differ.
+//! Reports of several runs: the table of the runs.
 
 use rqps_model::{RunStatus, Schedule};
 
@@ -34,7 +34,7 @@ pub(crate) fn runs(joined: &Joined, base: usize) -> Grid {
     grid
 }
 
-/// How the systems of a run followed one another, where it is known.
+/// The order of a run's systems, where it is known.
 #[must_use]
 pub fn schedule(source: &Source) -> &'static str {
     if source.imported.is_some() {

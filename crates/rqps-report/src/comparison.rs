@@ -20,7 +20,7 @@ pub(crate) fn verdict(cell: &Cell) -> Option<String> {
     Some(words.join(" "))
 }
 
-/// Why a ratio has no verdict, in the verdict's place.
+/// The words instead of a verdict: why a ratio has none.
 #[must_use]
 pub fn bar(bar: Bar) -> &'static str {
     match bar {
@@ -88,19 +88,18 @@ pub fn grid(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
     (!grid.is_empty()).then_some(grid)
 }
 
-/// What the columns of [`grid`] are.
+/// The legend of [`grid`].
 #[must_use]
 pub fn legend(analysis: &Analysis<'_>) -> String {
     let starts = if analysis.n_starts > 1 {
-        "; starts of the servers, and sd the standard deviation from start to start beyond what \
-         blocks explain"
+        "; starts: of the servers; sd: standard deviation between starts, beyond what blocks explain"
     } else {
         ""
     };
     let part = if analysis.schedule().is_interleaved() { "blocks" } else { "slices" };
     format!(
-        "± half-width of the interval; p of no difference, alone and adjusted for all ratios of its \
-         kind in the run; n {part}{starts}"
+        "±: half-width of the interval; p: p-value of no difference; adjusted: p-value for all ratios \
+         of this kind in the run; n: {part}{starts}"
     )
 }
 
@@ -118,7 +117,7 @@ fn ratios(comparison: &Comparison) -> Vec<(String, Judged)> {
     out
 }
 
-/// What a step's verdicts leave open, and ratios that it cannot have; a sentence each.
+/// What a step's verdicts leave open, and missing ratios; a sentence each.
 #[must_use]
 pub fn notes(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<String> {
     let mut out = Vec::new();
@@ -138,15 +137,15 @@ pub fn notes(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<String> {
     out
 }
 
-/// A verdict that did not stand among the others.
+/// A verdict that does not hold after adjustment.
 fn fallen(analysis: &Analysis<'_>, cell: &Cell, comparison: &Comparison) -> Option<String> {
     let alone = cell.fallen_verdict()?;
     let verdict_p = comparison.decision?.verdict_p;
     let p = comparison.rqps.found.tested.p?;
     let n = analysis.n_tests();
     Some(format!(
-        "{} on its own (p {}), but not among the {n} ratios that were tried (adjusted p {}, those \
-         of less than {} counted as none), and so unclear.",
+        "{} on its own (p {}), but unclear after adjustment for all {n} ratios of the run (adjusted \
+         p {}; differences below {} count as none).",
         alone.word(),
         number::p_value(p),
         verdict_p.map_or_else(String::new, number::p_value),
@@ -154,14 +153,12 @@ fn fallen(analysis: &Analysis<'_>, cell: &Cell, comparison: &Comparison) -> Opti
     ))
 }
 
-/// A difference beyond chance and of no consequence.
+/// A difference beyond chance and below the bound.
 fn small(analysis: &Analysis<'_>, cell: &Cell) -> Option<String> {
     let word = if cell.direction() == Some(Ordering::Less) { "slower" } else { "faster" };
     let bound = number::exact_percent(analysis.judging.bound);
     lean(cell).filter(|_| cell.verdict() == Some(Verdict::Same))?;
-    Some(format!(
-        "{word} beyond chance, by less than {bound}: the same for the purpose of the verdict."
-    ))
+    Some(format!("{word} beyond chance, but by less than {bound}, so the verdict is same."))
 }
 
 /// The percentiles that a block has too few responses for.
@@ -170,11 +167,11 @@ fn too_few(comparison: &Comparison) -> Option<String> {
     let first = lacking.next()?;
     let names: Vec<String> = std::iter::once(first)
         .chain(lacking)
-        .map(|r| format!("{} ({})", percentile_heading(r.percentile), r.n_needed))
+        .map(|r| format!("{} (needs {})", percentile_heading(r.percentile), r.n_needed))
         .collect();
     Some(format!(
-        "no ratio of response times where a block has too few of them: {} at the least, wanted for {}.",
-        first.n_fewest,
-        rqps_text::words::list(&names)
+        "no ratio of response times for {}: a block has only {} responses.",
+        rqps_text::words::list(&names),
+        first.n_fewest
     ))
 }

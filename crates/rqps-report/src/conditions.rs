@@ -1,4 +1,4 @@
-//! What runs were made under, and how it differs, in words.
+//! Conditions of runs and their differences, in words.
 
 use rqps_analysis::join::Machine;
 use rqps_model::warning::{Condition, ConditionValue, DifferentCondition, StepDifference};

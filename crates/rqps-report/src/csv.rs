@@ -62,13 +62,13 @@ pub fn describe() -> String {
     table(&columns())
 }
 
-/// The same of the columns that only runs of the Insert Benchmark have, behind the others.
+/// The columns that only runs of the Insert Benchmark have, after the others.
 #[must_use]
 pub fn describe_insert() -> String {
     table(&insert::columns())
 }
 
-/// The same of the columns that only reports with imported systems have, behind all others.
+/// The columns that only reports with imported systems have, after all others.
 #[must_use]
 pub fn describe_imported() -> String {
     table(&imported_columns())
@@ -116,27 +116,30 @@ fn columns() -> Vec<Column> {
     let mut all = step_columns();
     all.extend(estimate_columns(
         "figure",
-        "operations per second (`figure_unit`): mean over slices; of l.i0, l.i1, l.i2 all rows / all time",
+        "rate in `figure_unit`, mean over slices; of l.i0, l.i1 and l.i2: all rows / all time",
         |c| c.figure(),
     ));
-    all.extend(estimate_columns("rqps", "figure / figure of the base, above 1 is faster", |c| {
-        c.rqps()
-    }));
+    all.extend(estimate_columns(
+        "rqps",
+        "`figure` / `figure` of the base; above 1 is faster",
+        |c| c.rqps(),
+    ));
     all.push(column(
         "verdict",
-        "slower, faster, same or unclear, among all that were tried; empty for the base and where there is none",
+        "slower, faster, same or unclear, adjusted for all ratios of the run; empty without a verdict",
         |r| r.cell.verdict().map_or_else(String::new, |v| v.word().to_owned()),
     ));
-    let cpu = "server CPU per operation / that of the base, below 1 is better";
+    let cpu = "server CPU per operation / that of the base; below 1 is better";
     all.extend(estimate_columns("server_cpu_ratio", cpu, |c| c.server_cpu_ratio()));
     for metric in Metric::ALL {
         let name = metric_name(metric);
-        let meaning = format!("{} ({})", metric.meaning(), metric.source());
+        let unit = if metric.unit() == "us" { ", µs" } else { "" };
+        let meaning = format!("{}{unit} ({})", metric.meaning(), metric.source());
         all.push(column(name, meaning, move |r| number(r.cell.per_operation(metric))));
     }
     for metric in Metric::ALL {
         let name = format!("{}_per_operation_ratio", metric.stem());
-        let meaning = format!("{}, / that of the base; 0/0 is 1, x/0 is inf", metric.meaning());
+        let meaning = of_base(&metric_name(metric));
         all.push(column(name, meaning, move |r| {
             number(r.cell.relative().and_then(|p| p.get(metric)))
         }));
@@ -147,7 +150,7 @@ fn columns() -> Vec<Column> {
     all.extend(cause::columns());
     all.push(column(
         "severe",
-        "the severe differences of the systems, in every row; empty where there is none",
+        "severe differences between the systems, the same in every row; empty without any",
         |r| {
             let severe = r.analysis.warnings_by_weight().0;
             words(&warning::sentences(r.analysis, severe).join(" "))
@@ -155,7 +158,7 @@ fn columns() -> Vec<Column> {
     ));
     all.push(column(
         "plan_difference",
-        "how the query plans differ from the base's; empty where they do not",
+        "difference of the query plans from the base's; empty without any",
         |r| {
             let own = r.step.plans.differences.get(r.idx).and_then(Option::as_ref);
             own.map_or_else(String::new, |difference| words(&difference.sentence()))
@@ -165,7 +168,7 @@ fn columns() -> Vec<Column> {
 }
 
 fn imported_columns() -> Vec<Column> {
-    let mut all = vec![column("imported", "true where the system's figures were imported", |r| {
+    let mut all = vec![column("imported", "true for an imported system, else false", |r| {
         r.analysis.is_imported(r.idx).to_string()
     })];
     for metric in [Metric::HostCpuShare, Metric::Rate] {
@@ -173,11 +176,16 @@ fn imported_columns() -> Vec<Column> {
             number(r.cell.per_operation(metric))
         }));
         let name = format!("{}_ratio", metric_name(metric));
-        all.push(column(name, "the same / that of the base; 0/0 is 1, x/0 is inf", move |r| {
+        all.push(column(name, of_base(&metric_name(metric)), move |r| {
             number(r.cell.relative().and_then(|p| p.get(metric)))
         }));
     }
     all
+}
+
+/// What a column with the ratio of another column is.
+fn of_base(name: &str) -> String {
+    format!("`{name}` / that of the base")
 }
 
 /// `server_cpu_us_per_operation`.
@@ -195,15 +203,15 @@ fn metric_name(metric: Metric) -> String {
 
 fn step_columns() -> Vec<Column> {
     vec![
-        column("run", "identifier of the run", |r| words(compare::run_id(r.analysis, r.idx))),
+        column("run", "id of the run", |r| words(compare::run_id(r.analysis, r.idx))),
         column("step", "name of the step", |r| words(&r.step.step.info.name)),
-        column("family", "its name without arguments", |r| words(&r.step.step.info.family)),
-        column("n", "range size or in-list length, where the step has one", |r| {
+        column("family", "name without arguments", |r| words(&r.step.step.info.family)),
+        column("n", "range size or in-list length; empty for a step without one", |r| {
             r.step.step.info.n.map_or_else(String::new, |n| n.to_string())
         }),
-        column("group", "group of steps it is reported in", |r| r.step.group().title().to_owned()),
+        column("group", "group of steps in reports", |r| r.step.group().title().to_owned()),
         column("clients", "client threads", |r| r.step.step.clients.to_string()),
-        column("placement", "where client and server threads ran", |r| {
+        column("placement", "free, split or paired; empty for imported systems", |r| {
             let placement = r.step.step.placement;
             if r.analysis.is_imported(r.idx) { String::new() } else { placement.to_string() }
         }),
@@ -212,17 +220,15 @@ fn step_columns() -> Vec<Column> {
         column("outcome", "measured, pending, tables-reused or failed", |r| {
             outcome(r.cell).to_owned()
         }),
-        column("reason", "why it failed", |r| match &r.cell.state {
+        column("reason", "reason of a failure", |r| match &r.cell.state {
             CellState::Failed { reason } => words(reason),
             _ => String::new(),
         }),
         column("footnotes", "warnings, separated by semicolons", |r| {
             words(&footnotes(r.analysis, r.cell).join("; "))
         }),
-        column("figure_unit", "unit of the figure", |r| r.step.step.info.figure.unit().to_owned()),
-        column("n_slices", "slices that the figure rests on", |r| {
-            r.cell.slices().len().to_string()
-        }),
+        column("figure_unit", "unit of `figure`", |r| r.step.step.info.figure.unit().to_owned()),
+        column("n_slices", "slices behind `figure`", |r| r.cell.slices().len().to_string()),
     ]
 }
 
@@ -262,8 +268,8 @@ fn estimate_columns(
     };
     vec![
         column(name, meaning, move |r| number(of(r.cell).map(|e| e.point))),
-        column(format!("{name}_low"), "lower end of its 95% interval", end(false)),
-        column(format!("{name}_high"), "upper end of its 95% interval", end(true)),
+        column(format!("{name}_low"), "lower end of the 95% interval", end(false)),
+        column(format!("{name}_high"), "upper end of the 95% interval", end(true)),
     ]
 }
 
@@ -271,22 +277,22 @@ fn response_columns() -> Vec<Column> {
     let times = |r: &Row<'_, '_>| r.cell.response().cloned();
     let us = |ns: f64| (ns / 1e3).to_string();
     let mut all = vec![
-        column("responses", "events whose response time was recorded", move |r| {
+        column("responses", "events with a recorded response time", move |r| {
             times(r).map_or_else(String::new, |t| t.n.to_string())
         }),
-        column("response_mean_us", "mean response time of events", move |r| {
+        column("response_mean_us", "mean response time of events, µs", move |r| {
             times(r).and_then(|t| t.mean_ns).map_or_else(String::new, us)
         }),
     ];
     for (idx, percentile) in response::PERCENTILES.into_iter().enumerate() {
         let name = format!("response_{}_us", percentile_heading(percentile).replace('.', "_"));
-        let meaning = format!("{percentile}% of the responses were at most this long");
+        let meaning = format!("{percentile}th percentile of the response times, µs");
         all.push(column(name, meaning, move |r| {
             let ns = times(r).and_then(|t| t.percentiles_ns[idx]);
             ns.map_or_else(String::new, |ns| us(ns as f64))
         }));
     }
-    all.push(column("response_max_us", "longest response", move |r| {
+    all.push(column("response_max_us", "longest response time, µs", move |r| {
         times(r).map_or_else(String::new, |t| us(t.max_ns as f64))
     }));
     all
@@ -310,41 +316,45 @@ fn total_columns() -> Vec<Column> {
     vec![
         column(
             "window_p05_per_s",
-            "operations/s that 95% of the 20 ms windows reached",
+            "5th percentile of the rates in windows of 20 ms, operations/s",
             windows(|w| w.p05),
         ),
-        column("window_median_per_s", "operations/s of the middle window", windows(|w| w.median)),
+        column("window_median_per_s", "median of these rates, operations/s", windows(|w| w.median)),
         column(
             "window_p95_per_s",
-            "operations/s that 5% of the windows exceeded",
+            "95th percentile of these rates, operations/s",
             windows(|w| w.p95),
         ),
-        column("measured_s", "measured time of all slices", |r| {
+        column("measured_s", "measured time of all slices, seconds", |r| {
             let ns = r.cell.totals().duration_ns;
             if is_told(r, ns) { (ns as f64 / 1e9).to_string() } else { String::new() }
         }),
         column("events", "events finished", |r| told(r, r.cell.totals().n_events)),
         column("queries", "statements answered", |r| told(r, r.cell.totals().n_queries)),
-        column("operations", "what the figure counts", |r| told(r, r.cell.totals().n_operations)),
+        column("operations", "operations that `figure` counts", |r| {
+            told(r, r.cell.totals().n_operations)
+        }),
         column("rows", "rows received", |r| told(r, r.cell.totals().n_rows)),
-        column("errors", "events that met an error that was ignored and retried", |r| {
+        column("errors", "errors after which an event was retried", |r| {
             told(r, r.cell.totals().n_errors)
         }),
-        size("database_bytes", "size of tables and indexes after the step", |s| s.database_bytes),
+        size("database_bytes", "tables and indexes after the step, bytes", |s| s.database_bytes),
         size(
             "data_dir_bytes",
-            "blocks that the whole data directory takes after the step; empty for servers that \
+            "allocated blocks of the data directory after the step, bytes; empty for servers that \
              rqps did not start",
             |s| s.data_dir_bytes,
         ),
-        size("redo_bytes", "of these, redo log or write-ahead log", |s| s.redo_bytes),
-        size("binlog_bytes", "of these, binary log", |s| s.binlog_bytes),
+        size("redo_bytes", "part of `data_dir_bytes`: redo log or write-ahead log", |s| {
+            s.redo_bytes
+        }),
+        size("binlog_bytes", "part of `data_dir_bytes`: binary log", |s| s.binlog_bytes),
         column(
             "server_rss_bytes",
-            "resident memory of the server at the end of the step, one reading",
+            "resident memory of the server at the end of the step, bytes; a single reading",
             |r| r.cell.server_rss_bytes().map_or_else(String::new, |bytes| bytes.to_string()),
         ),
-        column("server_rss_ratio", "the same / that of the base", |r| {
+        column("server_rss_ratio", of_base("server_rss_bytes"), |r| {
             number(r.cell.server_rss_ratio())
         }),
     ]

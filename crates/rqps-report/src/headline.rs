@@ -2,19 +2,20 @@
 
 use crate::causes::summary::of_candidate;
 use rqps_analysis::headline::{Counts, Lack, Unclear, cpu_behind};
-use rqps_analysis::{Analysis, Headline, StepAnalysis};
+use rqps_analysis::{Analysis, Cell, Headline, StepAnalysis};
 use rqps_text::number::{self, count, plain_ratio, ratio_with_interval};
 use rqps_text::words::{list, list_in_short};
 
 use crate::settle;
 
 /// Stands beside every verdict on a candidate that was measured in another run than the base.
-const OVER_RUNS: &str = "Over runs: what the host did between them is in these ratios.";
+const OVER_RUNS: &str = "Different runs: ratios include changes of the host between them.";
 
 /// Candidates that a heading names.
 const MOST_NAMED: usize = 3;
 
-/// What stands above a table of several candidates: `MySQL 8.0.33 and MySQL 9.7.4 against MySQL 5.6.14, 12 steps`.
+/// The heading of a table of several candidates: `MySQL 8.0.33 and MySQL 9.7.4 against MySQL
+/// 5.6.14, 12 steps`.
 #[must_use]
 pub fn of_several(analysis: &Analysis<'_>) -> String {
     let names: Vec<String> =
@@ -36,16 +37,16 @@ pub fn sentence(analysis: &Analysis<'_>, headline: &Headline) -> String {
     let bound = number::exact_percent(analysis.judging.bound);
     match (counts.measured(), counts.slower, counts.faster) {
         (0, ..) if counts.rate_held > 0 => {
-            format!("{name} held the set rate as {base} did: compare their response times and CPU.")
+            format!("{name} and {base} held the set rate: compare their response times and CPU.")
         }
         (0, ..) if counts.plans_vary > 0 => format!(
-            "{name} against {base}: no verdict, as starts of a server ran different query plans."
+            "{name} against {base}: no verdict, because starts of a server ran different query plans."
         ),
         (0, ..) if counts.host_busy > 0 => {
-            format!("{name} against {base}: no verdict, as the host was busy with something else.")
+            format!("{name} against {base}: no verdict, because the host was busy with other work.")
         }
         (0, ..) if counts.imported > 0 => {
-            format!("{name} against {base}: imported figures, without a verdict.")
+            format!("{name} against {base}: imported results, without a verdict.")
         }
         (0, ..) => format!("{name} could not be compared with {base} on any step."),
         (_, 0, 0) if counts.unclear == 0 => {
@@ -67,9 +68,8 @@ pub fn sentence(analysis: &Analysis<'_>, headline: &Headline) -> String {
             format!("{name} against {base}: no verdict on {of}.")
         }
         (_, 0, 0) => format!(
-            "{name} is neither slower nor faster than {base} by {bound} on any step that this \
-             run settles ({} of {steps}).",
-            counts.same
+            "{name} is as fast as {base} on {} of {steps}, within {bound}; {} unclear.",
+            counts.same, counts.unclear
         ),
         (_, slower, 0) => format!("{name} is slower than {base} on {slower} of {steps}."),
         (_, 0, faster) => format!("{name} is faster than {base} on {faster} of {steps}."),
@@ -98,8 +98,7 @@ pub fn details(analysis: &Analysis<'_>, headline: &Headline) -> Vec<String> {
     out
 }
 
-/// What must stand beside a verdict wherever it is shown: that it is over runs, and between which values imported
-/// ratios lie.
+/// What must stand beside a verdict wherever it is shown: that runs differ, and the range of imported ratios.
 fn beside(analysis: &Analysis<'_>, headline: &Headline) -> Vec<String> {
     over_runs(headline).into_iter().chain(range(analysis, headline)).collect()
 }
@@ -120,7 +119,7 @@ fn range(analysis: &Analysis<'_>, headline: &Headline) -> Option<String> {
     Some(format!("rQPS from {lowest} to {highest}."))
 }
 
-/// The same of all candidates; what several share is said once.
+/// The same of all candidates, each sentence once.
 #[must_use]
 pub fn beside_all(analysis: &Analysis<'_>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
@@ -143,16 +142,44 @@ pub fn causes(analysis: &Analysis<'_>, headline: &Headline) -> Vec<String> {
     of_candidate(analysis, headline.system_idx)
 }
 
-/// How many steps came out in other ways than slower or faster.
+/// Causes that a line has room for.
+const CAUSES_IN_SHORT: usize = 2;
+
+/// `new CPU overhead (9 steps), less work per operation (1)`: the causes of a candidate's verdicts by the number of
+/// steps, the most frequent first.
+#[must_use]
+pub fn causes_in_short(analysis: &Analysis<'_>, headline: &Headline) -> Option<String> {
+    let mut counted: Vec<(&'static str, usize)> = Vec::new();
+    for step in &analysis.steps {
+        let Some(cause) = step.cells.get(headline.system_idx).and_then(Cell::cause) else {
+            continue;
+        };
+        let words = cause.kind.words(cause.direction);
+        match counted.iter_mut().find(|(known, _)| *known == words) {
+            Some((_, n)) => *n += 1,
+            None => counted.push((words, 1)),
+        }
+    }
+    counted.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    let told = counted.iter().take(CAUSES_IN_SHORT).enumerate();
+    let words = told.map(|(nth, (words, n))| match nth {
+        0 => format!("{words} ({})", count(*n, "step")),
+        _ => format!("{words} ({n})"),
+    });
+    let all: Vec<String> = words.collect();
+    (!all.is_empty()).then(|| all.join(", "))
+}
+
+/// How many steps are neither slower nor faster, by outcome.
 pub(crate) fn others(counts: Counts) -> Option<String> {
     let others: Vec<String> = [
         (counts.same, "the same"),
         (counts.unclear, "unclear"),
-        (counts.sla_failed, "without a verdict as the SLA failed"),
-        (counts.check_failed, "without a verdict as a check failed"),
-        (counts.plans_vary, "without a verdict as starts ran different plans"),
-        (counts.rate_held, "without a verdict as the rate was set and held"),
-        (counts.host_busy, "without a verdict as the host was busy"),
+        (counts.sla_failed, "without a verdict (SLA failed)"),
+        (counts.check_failed, "without a verdict (check failed)"),
+        (counts.plans_vary, "without a verdict (plans vary)"),
+        (counts.rate_held, "without a verdict (set rate held)"),
+        (counts.host_busy, "without a verdict (host busy)"),
         (counts.imported, "imported"),
         (counts.failed, "failed"),
         (counts.missing, "not measured"),
@@ -179,7 +206,7 @@ fn extreme(step: &StepAnalysis<'_>, system_idx: usize) -> Option<String> {
     Some(text)
 }
 
-/// Why steps are unclear, and what would settle it; which steps, where there is more than one reason.
+/// Why steps are unclear, and what would settle them; which steps, where there is more than one reason.
 #[must_use]
 pub fn unclear(analysis: &Analysis<'_>, headline: &Headline) -> Vec<String> {
     let is_only = headline.unclear.len() == 1;
@@ -202,7 +229,7 @@ fn because(analysis: &Analysis<'_>, of: &Unclear) -> String {
     match of.lack {
         Lack::Creation => "indexes are created once, and one slice has no interval.".to_owned(),
         Lack::Block => {
-            "a single block has no interval; the work is fixed, so that only more loads (`loads`) have more."
+            "a single block has no interval; the work is fixed, so only more loads (`loads`) add blocks."
                 .to_owned()
         }
         Lack::Slice => "a single slice has no interval; more slices would settle it.".to_owned(),
@@ -215,10 +242,10 @@ fn because(analysis: &Analysis<'_>, of: &Unclear) -> String {
             format!("{wide}; {what} would probably settle it{}.", amounts())
         }
         Lack::Restarts => {
-            format!("{wide}; the work is fixed, so that only more loads (`loads`) measure more of it.")
+            format!("{wide}; the work is fixed, so only more loads (`loads`) measure more of it.")
         }
         Lack::Alone => format!(
-            "slower or faster if nothing else had been tried; among {} ratios it may be chance.",
+            "slower or faster alone, but not after adjustment for all {} ratios of the run.",
             analysis.n_tests()
         ),
     }

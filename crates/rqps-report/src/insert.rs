@@ -1,4 +1,4 @@
-//! The Insert Benchmark's tables as grids: the summary's three, and those of each step. A label stands
+//! The Insert Benchmark's tables as grids: the summary's three, and those of each step. Labels are
 //! last, as in the field's tables.
 
 mod metrics;
@@ -52,24 +52,24 @@ impl Summary {
         }
     }
 
-    /// What its marks say without colour.
+    /// What its signs mean.
     pub(crate) fn legend(self) -> &'static str {
         match self {
             Self::Absolute => {
                 "Inserted rows/s in l.i0, l.i1 and l.i2, indexed rows/s in l.x, queries/s in the \
-                 others. + and -: top and bottom quarter of the range of figures of the step, no - \
-                 where the smallest is at least 80% of the largest; !: the SLA failed, so the figure \
-                 takes no part."
+                 others. + and -: top and bottom quarter of the range of the step's rates, no - where \
+                 the smallest is at least 80% of the largest; !: the SLA failed, so the rate is not \
+                 ranked."
             }
             Self::Relative => {
-                "< slower, > faster, = same, ? unclear; !: no verdict, as the SLA or a check \
-                 failed here or on the base."
+                "< slower, > faster, = same, ? unclear; !: no verdict, because the SLA or a check \
+                 failed on the system or the base."
             }
             Self::Rates => "!: below 95% of the target, which fails the SLA.",
         }
     }
 
-    /// The steps that it has.
+    /// Its steps.
     #[must_use]
     pub fn steps<'s, 'a>(self, analysis: &'s Analysis<'a>) -> Vec<(usize, &'s StepAnalysis<'a>)> {
         let Some(tables) = &analysis.insert else { return Vec::new() };
@@ -157,13 +157,13 @@ fn level_sign(level: Level) -> &'static str {
     }
 }
 
-/// A cell's figure; that of an imported file in its own digits.
+/// A cell's rate; that of an imported file in its own digits.
 #[must_use]
 pub fn operations(cell: &Cell, figure: &Estimate) -> String {
     layout::digits(cell, figure)
 }
 
-/// Rows that came per second beside the queries, in the same way.
+/// Rows inserted per second beside the queries, in the same digits.
 #[must_use]
 pub fn average(cell: &Cell, sla: &Sla) -> String {
     stated(cell, sla.average_per_s).unwrap_or_else(|| number::plain_figure(sla.shown_average()))
@@ -173,7 +173,7 @@ fn stated(cell: &Cell, value: f64) -> Option<String> {
     cell.insert().filter(|own| own.is_stated).map(|_| value.to_string())
 }
 
-/// Rows per second that a step asks for.
+/// The target of a step, rows per second.
 #[must_use]
 pub fn target(step: &StepAnalysis<'_>) -> String {
     let target = step.cells.iter().find_map(|cell| Some(cell.sla()?.target_per_s));
@@ -243,7 +243,7 @@ pub fn buckets(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Grid {
     grid
 }
 
-/// A bucket's percentage: five characters at most, and never 0 for what is not nothing.
+/// A bucket's percentage: five characters at most, and 0 only for 0.
 #[must_use]
 pub fn share(pct: f64) -> String {
     match pct {
@@ -256,7 +256,7 @@ pub fn share(pct: f64) -> String {
     }
 }
 
-/// How inserts and deletes at a rate kept to it, and the unit of the delays.
+/// How inserts and deletes held their rate, and the unit of the delays.
 #[must_use]
 pub fn rates(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<(Grid, &'static str)> {
     let paced: Vec<_> = flows(step)
@@ -310,7 +310,7 @@ fn held(sla: &Sla) -> String {
     }
 }
 
-/// What the servers had left to do when the step ended: a column for each name.
+/// Unfinished background work of the servers at the end of the step: a column for each name.
 #[must_use]
 pub fn debt(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
     let mut names: Vec<&str> =
@@ -338,7 +338,7 @@ pub fn debt(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Grid> {
     Some(grid)
 }
 
-/// Lines on a step's checks: one for each that failed, and one for those that passed.
+/// A step's checks: a line for each that failed, and one for those that passed.
 #[must_use]
 pub fn checks(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> (Vec<String>, String) {
     let mut failed = Vec::new();

@@ -1,7 +1,7 @@
-//! Reports as JSON for programs. The format is versioned and described by `docs/report.schema.json`.
+//! Reports as JSON for programs. The format is versioned and described by `docs/reference/report.schema.json`.
 //!
-//! Within one `schema` number fields are only added. Figures have full precision; what was not
-//! measured is `null`; a ratio to zero is the string `"inf"`.
+//! Within one `schema` number fields are only added. Numbers have full precision; values that were
+//! not measured are `null`; a ratio to zero is the string `"inf"`.
 
 mod cause;
 mod comparison;
@@ -20,7 +20,7 @@ use rqps_stats::fdr::DEFAULT_Q;
 
 use crate::headline;
 use crate::response::percentile_heading;
-use crate::rule::verdict_rule;
+use crate::rule::{TEXT_SIGNS, verdict_rule};
 use crate::warning::InWords;
 use crate::{csv, repeat};
 use crate::{places, warning};
@@ -59,7 +59,7 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
         base: analysis.base_label(),
         bound: analysis.judging.bound,
         false_discovery_rate: DEFAULT_Q,
-        verdict_rule: verdict_rule(analysis),
+        verdict_rule: verdict_rule(analysis, TEXT_SIGNS),
         systems: (0..analysis.run.systems.len()).map(|idx| system(analysis, idx)).collect(),
         warnings: told.before_reading(),
         sizes: analysis.sizes.iter().enumerate().map(|(idx, s)| sizes(analysis, idx, s)).collect(),
@@ -394,7 +394,7 @@ mod tests {
 
     #[test]
     fn the_schema_demands_every_metric() {
-        let schema = include_str!("../../../docs/report.schema.json");
+        let schema = include_str!("../../../docs/reference/report.schema.json");
         let schema: Value = serde_json::from_str(schema).unwrap();
         let mut objects = Vec::new();
         objects_with(&schema, &metric_name(Metric::ContextSwitches), &mut objects);

@@ -1,9 +1,9 @@
 //! The field's tables as grids, shared by the text and markdown formats.
 //! A long file: every table in one place.
 //!
-//! Layouts follow the published reports: absolute figures and ratios per step and system, and the
+//! Layouts follow the published reports: absolute rates and ratios per step and system, and the
 //! per-operation metrics in the order cpu/o cs/o r/o rKB/o wKB/o o/s dbms, with our own columns
-//! before the last, or in a table of their own.
+//! before the last, or in a separate table.
 
 use rqps_model::{Estimate, Host, Metric, PerOperation, Sizes, StepKind, Verdict};
 
@@ -39,7 +39,7 @@ fn clients(step: &StepAnalysis<'_>) -> GridCell {
     plain(if is_told { step.step.clients.to_string() } else { String::new() })
 }
 
-/// The digits of a figure: those of its file where it was imported.
+/// The digits of a rate: those of its file where it was imported.
 #[must_use]
 pub fn digits(cell: &Cell, figure: &Estimate) -> String {
     if cell.is_stated { figure.point.to_string() } else { number::figure(figure) }
@@ -419,7 +419,7 @@ pub(crate) fn memory(analysis: &Analysis<'_>) -> Option<Grid> {
     Some(grid)
 }
 
-/// The limits that are the same for all systems, in words; what differs is told as a difference.
+/// The limits that are the same for all systems, in words; others are reported as differences.
 #[must_use]
 pub fn shared_limits(analysis: &Analysis<'_>) -> Vec<String> {
     let systems = &analysis.run.systems;
@@ -432,7 +432,7 @@ pub fn shared_limits(analysis: &Analysis<'_>) -> Vec<String> {
     [("memory_limit", "memory limit"), ("cpus", "CPUs")].into_iter().filter_map(shared).collect()
 }
 
-/// What was found of a server's allocator; empty where nothing was.
+/// A server's allocator; empty where it is not known.
 #[must_use]
 pub fn allocator<'a>(analysis: &'a Analysis<'_>, idx: usize) -> &'a str {
     analysis.run.systems[idx].process.get("malloc").map_or("", String::as_str)
@@ -578,7 +578,7 @@ pub(crate) fn sizes(analysis: &Analysis<'_>, columns: SizeColumns) -> Option<Gri
     Some(grid)
 }
 
-/// What the columns of [`sizes`] are.
+/// The legend of [`sizes`].
 #[must_use]
 pub fn sizes_legend(analysis: &Analysis<'_>) -> String {
     let step = |end: fn(&rqps_analysis::SystemSizes) -> Option<(usize, Sizes)>| {
@@ -590,7 +590,7 @@ pub fn sizes_legend(analysis: &Analysis<'_>) -> String {
                 format!("after {}", clip(&step.info.name, NAME_COLUMNS))
             }
             // Systems that have no step in common.
-            _ => "after each system's own".to_owned(),
+            _ => "after each system's own step".to_owned(),
         }
     };
     format!(
@@ -609,6 +609,6 @@ fn growth(analysis: &Analysis<'_>) -> String {
     if inserting().all(|step| step.info.has_blocks_of_work()) {
         return String::new();
     }
-    let but = if analysis.insert.is_some() { ", but for the Insert Benchmark's" } else { "" };
-    format!(" Steps that insert are timed{but}: a faster system holds more rows at the end.")
+    let but = if analysis.insert.is_some() { " (except the Insert Benchmark's)" } else { "" };
+    format!(" Steps that insert are timed{but}, so a faster system has more rows at the end.")
 }

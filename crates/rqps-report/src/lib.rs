@@ -1,6 +1,6 @@
 //! Reports: pure functions from an analysis to text, markdown, CSV and JSON. `rqps-html` makes pages.
 //!
-//! No IO and no clock: the same run and the same version give the same bytes. `docs/reports.md`
+//! No IO and no clock: the same run and the same version give the same bytes. `docs/tutorial/read-a-report.md`
 //! tells users how to read them.
 
 pub mod causes;

@@ -1,4 +1,5 @@
-//! Runs of many systems: a row for each of them where a few have a column, and one sentence for all.
+//! Runs of many systems: a row for each, where a few systems have columns, and one sentence for
+//! all.
 
 use crate::grid::{Grid, GridCell, Side, plain};
 use crate::layout;
@@ -17,7 +18,7 @@ pub fn is_many(analysis: &Analysis<'_>) -> bool {
     analysis.candidates().count() > MANY
 }
 
-/// What the run says about all candidates, in one sentence.
+/// The verdicts on all candidates, in one sentence.
 #[must_use]
 pub fn sentence(analysis: &Analysis<'_>) -> String {
     let all = analysis.headlines.len();
@@ -32,7 +33,7 @@ pub fn sentence(analysis: &Analysis<'_>) -> String {
         (n(&|c| without_verdict(c) == Some(Without::Import)), "imported, without a verdict"),
         (
             n(&|c| without_verdict(c) == Some(Without::Bar)),
-            "without a verdict as the SLA or a check failed, starts ran different plans, or the host was busy",
+            "without a verdict (SLA failed, check failed, plans vary or host busy)",
         ),
         (n(&|c| without_verdict(c) == Some(Without::Figure)), "could not be compared"),
     ]
@@ -150,5 +151,5 @@ pub(crate) fn places(analysis: &Analysis<'_>, places: &[String]) -> String {
         return places.join("; ");
     }
     let more = places.len() - VALUES;
-    format!("{}; and {more} more, which are in the other formats", places[..VALUES].join("; "))
+    format!("{}; and {more} more (see other formats)", places[..VALUES].join("; "))
 }

@@ -13,7 +13,7 @@ use crate::grid::{Grid, Side, escape_markdown, plain};
 use crate::headline;
 use crate::layout::{self, SizeColumns};
 use crate::many;
-use crate::rule::verdict_rule;
+use crate::rule::{TEXT_SIGNS, verdict_rule};
 use crate::warning::InWords;
 use crate::{places, plans, warning};
 use rqps_analysis::{Analysis, Cell, CellState};
@@ -41,7 +41,7 @@ pub fn render(analysis: &Analysis<'_>) -> String {
     insert::steps(&mut out, analysis);
     stacks::steps(&mut out, analysis);
     let told = InWords::of(analysis);
-    list(&mut out, "What happened on the way", &told.happened);
+    list(&mut out, "What happened during the run", &told.happened);
     list(&mut out, "How sure this is", &told.certainty);
     list(&mut out, "Not measured", &told.not_measured);
     let run = analysis.run;
@@ -127,7 +127,7 @@ fn systems(out: &mut String, analysis: &Analysis<'_>) {
         return;
     }
     let n = differences.audit.settings.len();
-    let title = format!("Settings that differ and can move a figure: {n}");
+    let title = format!("Settings that differ and can change QPS: {n}");
     paragraph(out, &format!("<details><summary>{title}</summary>"));
     for explained in &differences.audit.settings {
         let (values, remarks) = (sheet::values_in_short(explained), sheet::remarks(explained));
@@ -172,9 +172,12 @@ fn summary(out: &mut String, analysis: &Analysis<'_>) {
         paragraph(out, layout::summary(analysis, one, head).render_markdown().trim_end());
     }
     if analysis.is_all_imported() {
-        paragraph(out, "Imported figures have neither interval nor verdict.");
+        paragraph(out, "Imported results have neither interval nor verdict.");
     } else {
-        paragraph(out, &escape_markdown(&rqps_text::words::capital(&verdict_rule(analysis))));
+        paragraph(
+            out,
+            &escape_markdown(&rqps_text::words::capital(&verdict_rule(analysis, TEXT_SIGNS))),
+        );
     }
     for (idx, note) in analysis.footnotes.iter().enumerate() {
         let places = places::list(analysis, idx).join("; ");

@@ -1,4 +1,4 @@
-//! Where a warning applies, in as few words as say it: places whose facts are alike share them.
+//! Where a warning applies, in short: places with the same facts share them.
 
 use rqps_model::WarningKind;
 

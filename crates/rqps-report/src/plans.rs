@@ -10,7 +10,7 @@ use rqps_text::words::{clip, list, one_line};
 const SQL_COLUMNS: usize = 100;
 
 /// `LABEL: range on k_1, covering against full scan (SELECT ...)`, a line for each statement that a
-/// candidate goes about in another way than the base.
+/// candidate executes in another way than the base.
 #[must_use]
 pub fn lines(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<String> {
     let of_system = |(idx, difference): (usize, &Option<PlanDifference>)| {
@@ -34,7 +34,7 @@ pub fn starts(starts: &[u32]) -> String {
     format!("{word} {}", list(&numbers))
 }
 
-/// What starts of a server ran in place of the plan of most starts, a line for each system and statement. Then
+/// What starts of a server ran instead of the plan of most starts, a line for each system and statement. Then
 /// the ratios per plan, a line for each candidate.
 #[must_use]
 pub fn of_starts(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<String> {
@@ -51,14 +51,14 @@ pub fn of_starts(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<String
     plans.chain(ratios).collect()
 }
 
-/// `full scan on start 3 in place of lookup on PRIMARY on starts 1, 2 and 4 (SELECT ...)`.
+/// `full scan on start 3 instead of lookup on PRIMARY on starts 1, 2 and 4 (SELECT ...)`.
 fn varied(variation: &PlanVariation) -> String {
     let plan =
         |own: &PlanOfStarts| format!("{} on {}", one_line(&own.shape.words()), starts(&own.starts));
     let sql = clip(&variation.sql, SQL_COLUMNS);
     let plans: Vec<String> = variation.plans.iter().map(plan).collect();
     match plans.split_first() {
-        Some((usual, others)) => format!("{} in place of {usual} ({sql})", list(others)),
+        Some((usual, others)) => format!("{} instead of {usual} ({sql})", list(others)),
         None => sql,
     }
 }

@@ -11,8 +11,8 @@
 //! 8280    0.97    9180    0.99    ma110405.small
 //! ```
 //!
-//! Nothing but these lines belongs to a table, so that they can be pasted. What must be known beside them
-//! (bases, intervals, footnotes, what hosts and plans differ in) follows at the end.
+//! A table has only these lines, so that it can be pasted. Bases, intervals, footnotes and
+//! differences between hosts and plans follow at the end.
 
 mod unlike;
 

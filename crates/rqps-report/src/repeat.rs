@@ -1,4 +1,4 @@
-//! The commands that repeat one step of a run, and what is then not as it was in the run.
+//! The commands that repeat one step of a run, and how such a step differs from the run.
 
 use rqps_model::{StepInfo, StepKind};
 
@@ -14,8 +14,8 @@ pub struct Repeat<'a> {
     pub command: String,
 }
 
-/// The command that measures a step again. Of joined runs one for each that has the step, that of the base's first.
-/// None for what was imported.
+/// The command that measures a step again. Of joined runs one for each that has the step, that of
+/// the base's run first. None for imported runs.
 #[must_use]
 pub fn commands<'a>(analysis: &'a Analysis<'_>, step: &StepAnalysis<'_>) -> Vec<Repeat<'a>> {
     let run = analysis.run;
@@ -81,14 +81,14 @@ fn command(words: &[String], seed: u64, info: &StepInfo, clients: Option<u32>) -
     out
 }
 
-/// What a step that is repeated alone finds otherwise than in the run, in a sentence: rqps fills the tables
-/// anew and leaves out the steps before it. `None` where none of them wrote since the tables were filled. The
-/// step is named by its place among those of the analysis.
+/// The difference between a step that is repeated alone and the step in the run, in a sentence:
+/// rqps fills new tables and skips earlier steps. `None` where no earlier step wrote to the tables.
+/// `step_idx` is the step's place in the analysis.
 #[must_use]
 pub fn caution(analysis: &Analysis<'_>, step_idx: usize) -> Option<&'static str> {
     let before = analysis.steps.get(..step_idx)?;
     follows_writes(before.iter().map(|step| &step.step.info)).then_some(
-        "Alone, the step begins on tables that were just filled; in the run, steps that write came before it.",
+        "Alone, the step begins on newly filled tables; in the run, steps that write came before it.",
     )
 }
 

@@ -1,5 +1,5 @@
-//! The answer on one screen: the verdict on each candidate, its worst and best steps, and what to know before it is
-//! believed. The other formats have the rest.
+//! The answer on one screen: the verdict on each candidate, its slowest and fastest steps, and warnings. The other
+//! formats have the rest.
 
 use rqps_analysis::{Analysis, Cell, CellState, StepAnalysis};
 use rqps_model::warning::{HalfWidth, StepClass};
@@ -28,7 +28,7 @@ const FEWEST_ROWS: usize = 4;
 /// Columns that a step's name gets.
 const STEP_COLUMNS: usize = 30;
 
-/// The answer in [`LINES`] lines of `width` columns, as far as its numbers fit.
+/// The report in [`LINES`] lines of `width` columns, as far as its numbers fit.
 #[must_use]
 pub fn render(analysis: &Analysis<'_>, colour: bool, width: usize) -> String {
     let page = Page { analysis, colour, width };
@@ -219,7 +219,7 @@ impl Page<'_> {
         if let Some((first, rest)) = others.split_first() {
             let more = match rest.len() {
                 0 => String::new(),
-                n => format!("({n} more before reading: --summary) "),
+                n => format!("({n} more: --summary) "),
             };
             line("! ", &format!("{more}{first}"), 2);
         }

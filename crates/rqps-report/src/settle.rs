@@ -1,4 +1,4 @@
-//! What would settle an unclear verdict, in words.
+//! The measuring that would settle an unclear verdict, in words.
 
 use rqps_analysis::Settle;
 use rqps_analysis::settle::MOST_S;
@@ -46,7 +46,7 @@ fn amount(settle: &Settle) -> String {
     }
 }
 
-/// `: about 40 s to 4 min more, by the step`, over several verdicts; nothing where none can be told.
+/// `: about 40 s to 4 min more, depending on the step`, over several verdicts; nothing where none can be told.
 pub(crate) fn amounts(all: &[Settle]) -> String {
     let size = |settle: &Settle| match settle {
         Settle::Time { .. } => settle.seconds().unwrap_or(f64::INFINITY),
@@ -65,7 +65,7 @@ pub(crate) fn amounts(all: &[Settle]) -> String {
         Settle::Starts { more: More::Blocks(n) } => n.to_string(),
         _ => amount(least),
     };
-    format!(": {from} to {}{} more, by the step", beyond(most), amount(most))
+    format!(": {from} to {}{} more, depending on the step", beyond(most), amount(most))
 }
 
 #[cfg(test)]
@@ -84,9 +84,9 @@ mod tests {
         assert_eq!(short(&starts(More::Blocks(3))), "+3 starts");
         assert_eq!(short(&starts(More::MoreThan(100))), ">+100 starts");
         let several = [time(More::MoreThan(9)), time(More::Blocks(8)), time(More::Blocks(61))];
-        assert_eq!(amounts(&several), ": 40 s to more than 60 min more, by the step");
+        assert_eq!(amounts(&several), ": 40 s to more than 60 min more, depending on the step");
         let of_starts = [starts(More::Blocks(21)), starts(More::Blocks(2))];
-        assert_eq!(amounts(&of_starts), ": 2 to 21 starts more, by the step");
+        assert_eq!(amounts(&of_starts), ": 2 to 21 starts more, depending on the step");
         assert_eq!(amounts(&[time(More::Blocks(8)); 2]), ": about 40 s more");
         assert_eq!(amounts(&[]), "");
     }

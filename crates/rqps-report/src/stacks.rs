@@ -38,15 +38,15 @@ const MANY_UNKNOWN: f64 = 0.2;
 /// Which functions a table has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Table {
-    /// Whose own time grew most.
+    /// Functions whose own time grew most.
     GrownOwn,
-    /// Whose time with all that they call grew most, of those that both sides have.
+    /// Functions of both sides whose inclusive time grew most.
     GrownAll,
-    /// That the candidate alone has.
+    /// Functions of the candidate alone.
     New,
-    /// That the base alone has.
+    /// Functions of the base alone.
     Vanished,
-    /// Whose own time shrank most, of those that both sides have.
+    /// Functions of both sides whose own time shrank most.
     ShrunkOwn,
 }
 
@@ -55,20 +55,20 @@ impl Table {
     pub const ALL: [Self; 5] =
         [Self::GrownOwn, Self::GrownAll, Self::New, Self::Vanished, Self::ShrunkOwn];
 
-    /// What it is, with the operation that is meant.
+    /// Its title.
     #[must_use]
     pub fn title(self, operation: &str) -> String {
         match self {
             Self::GrownOwn => format!("functions whose own CPU per {operation} grew most"),
-            Self::GrownAll => format!(
-                "functions of both whose CPU per {operation} with all that they call grew most"
-            ),
-            Self::New => format!("new functions, by CPU per {operation} with all that they call"),
+            Self::GrownAll => {
+                format!("functions of both systems whose inclusive CPU per {operation} grew most")
+            }
+            Self::New => format!("new functions, by inclusive CPU per {operation}"),
             Self::Vanished => {
-                format!("vanished functions, by CPU per {operation} with all that they call")
+                format!("vanished functions, by inclusive CPU per {operation}")
             }
             Self::ShrunkOwn => {
-                format!("functions of both whose own CPU per {operation} shrank most")
+                format!("functions of both systems whose own CPU per {operation} shrank most")
             }
         }
     }
@@ -225,7 +225,7 @@ pub fn counters(analysis: &Analysis<'_>, stacks: &StepStacks<'_>) -> Option<Grid
     Some(grid)
 }
 
-/// What was recorded of a step and how well, in sentences; what could not be had, with its remedy.
+/// What was recorded of a step and how well, in sentences; what was not recorded, with its remedy.
 #[must_use]
 pub fn notes(
     analysis: &Analysis<'_>,
@@ -246,7 +246,7 @@ pub fn notes(
         {
             notes.push(format!(
                 "{}: {} µs of server CPU per {operation} in the extra slices, {} in the measured \
-                 ones, which had no profiler beside them",
+                 slices, without the profiler",
                 analysis.label(idx),
                 us(clock),
                 us(measured)
@@ -271,8 +271,8 @@ pub fn notes(
         } else {
             format!(" of {}", labels.join(", "))
         };
-        let remedy = if remedy.is_empty() { String::new() } else { format!("; do: {remedy}") };
-        notes.push(format!("not had{of}: {what} ({reason}{remedy})"));
+        let remedy = if remedy.is_empty() { String::new() } else { format!("; remedy: {remedy}") };
+        notes.push(format!("not recorded{of}: {what} ({reason}{remedy})"));
     }
     notes
 }
@@ -294,8 +294,8 @@ fn after_delete(
     });
     (is_write && deletes).then(|| {
         format!(
-            "recorded after {DELETE} had taken rows off these tables, from a faster system more: statements that \
-             meet none cost less, so a difference may be one of rows"
+            "recorded after the step {DELETE}, which removed more rows on a faster system. Statements that \
+             find no row cost less, so a difference may come from missing rows"
         )
     })
 }
@@ -303,8 +303,8 @@ fn after_delete(
 /// Why the functions of a candidate are not beside the base's.
 fn not_compared(analysis: &Analysis<'_>, (idx, [base, candidate]): (usize, [f64; 2])) -> String {
     format!(
-        "{} and {} are not compared by function: the samples stand for {} of the one's CPU time and {} of \
-         the other's, and what is missing cannot be told from a difference",
+        "{} and {} are not compared by function: their samples cover {} and {} of the CPU time, and \
+         missing samples look like a difference",
         analysis.base_label(),
         analysis.label(idx),
         number::percent(base),
@@ -324,7 +324,7 @@ fn quality(profile: &StackProfile, operation: &str) -> Option<String> {
         cpu.unwind.words()
     );
     if let Some(share) = cpu.complete_share() {
-        text.push_str(&format!("; {} of the stacks are whole", number::percent(share)));
+        text.push_str(&format!("; {} of the stacks are complete", number::percent(share)));
         if share < COMPLETE_ENOUGH {
             text.push_str(" (the others are below [cut off]: do not trust inner frames)");
         }
@@ -335,7 +335,7 @@ fn quality(profile: &StackProfile, operation: &str) -> Option<String> {
     }
     if let Some(share) = profile.sampled_share().filter(|share| *share < FEW_SAMPLES) {
         let share = number::percent(share);
-        text.push_str(&format!("; the samples stand for {share} of the server's CPU time alone"));
+        text.push_str(&format!("; the samples cover only {share} of the server's CPU time"));
     }
     let cost_ns = cpu.cost_ns + profile.facts.waits.as_ref().map_or(0, |waits| waits.cost_ns);
     let cost = cost_ns as f64 / profile.facts.duration_ns.max(1) as f64;
@@ -353,7 +353,7 @@ pub fn place(place: &ThreadPlace) -> String {
     std::iter::once(state.clone()).chain(call).chain(functions).chain(last).collect()
 }
 
-/// A sentence on the whole of a pair: how much more CPU, and how much of it the listed functions are.
+/// The CPU of a pair in a sentence: its change, and how many functions are new and vanished.
 #[must_use]
 pub fn sentence(analysis: &Analysis<'_>, step: &StepAnalysis<'_>, pair: &PairStacks) -> String {
     let operation = step.step.info.figure.operation();
@@ -376,11 +376,11 @@ pub fn sentence(analysis: &Analysis<'_>, step: &StepAnalysis<'_>, pair: &PairSta
     )
 }
 
-/// What the numbers are, once for a report.
-pub const LEGEND: &str = "Stacks were sampled in extra slices after the measured ones; no figure \
-    has a part in them. ±: half the 95% interval by the number of samples alone, without what makes slices \
-    differ (n=1). new, vanished: not seen on the other side, as a function of its own; a compiler may have built \
-    it into its caller there.";
+/// The legend of all tables of stacks.
+pub const LEGEND: &str = "Stacks were sampled in extra slices after the measured ones; no rate \
+    includes them. ±: half the 95% interval, from the number of samples alone, without differences \
+    between slices (n=1). new, vanished: not seen on the other side as a function of its own; a \
+    compiler may have inlined it there.";
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! Reports as plain text of at most 100 columns: the field's tables, ready for a terminal or a post.
+//! Reports as plain text of at most 100 columns: the field's tables, for a terminal or a post.
 //! A long file: a page from its first line to its last.
 
 mod insert;
@@ -14,7 +14,7 @@ use crate::headline;
 use crate::layout::{self, MetricColumns, SizeColumns};
 use crate::many;
 use crate::repeat::{self, Repeat};
-use crate::rule::verdict_rule;
+use crate::rule::{TEXT_SIGNS, verdict_rule};
 use crate::screen;
 use crate::tone::Tone;
 use crate::warning::InWords;
@@ -25,7 +25,7 @@ use rqps_audit::sheet;
 use rqps_text::number;
 use rqps_text::words::{clip, lines, one_line, shorten, wrap};
 
-/// Widest line, columns, wherever there is room for it.
+/// Widest line, columns.
 pub const WIDTH: usize = 100;
 
 /// Lines of a failure's reason that are shown; the end of a server's log says most.
@@ -46,10 +46,10 @@ const SIGNS_AND_BAR: &str = "(< slower, > faster, = same, ? unclear, ! no verdic
 /// The same where no ratio can have one.
 const SIGNS_OF_NOTHING: &str = "(imported: n=1, no verdicts)";
 
-/// How much of a run a text report shows.
+/// The detail of a text report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// What fits a screen: verdicts, worst and best steps, what to know before they are believed.
+    /// One screen: verdicts, the slowest and fastest steps, warnings.
     Screen,
     /// Verdict, systems, summary, footnotes.
     Summary,
@@ -57,15 +57,15 @@ pub enum Detail {
     Full,
 }
 
-/// What a text report looks like.
+/// Options of a text report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextOptions {
-    /// Colours by ANSI codes. Whether the terminal wants them is the caller's to know.
+    /// Colours by ANSI codes.
     pub colour: bool,
     /// How much is shown.
     pub detail: Detail,
-    /// Widest line, columns: [`WIDTH`], or what a terminal has. Sentences keep to it; a table whose
-    /// numbers alone are wider does not.
+    /// Widest line, columns: [`WIDTH`], or that of the terminal. Sentences are wrapped; a table
+    /// with wider numbers is not.
     pub width: usize,
 }
 
@@ -95,7 +95,7 @@ pub fn render(analysis: &Analysis<'_>, options: TextOptions) -> String {
         }
     }
     let told = InWords::of(analysis);
-    page.list("What happened on the way", &told.happened);
+    page.list("What happened during the run", &told.happened);
     page.list("How sure this is", &told.certainty);
     page.list("Not measured", &told.not_measured);
     footer(&mut page, analysis);
@@ -213,13 +213,13 @@ fn systems(page: &mut Page, analysis: &Analysis<'_>, detail: Detail) {
     settings(page, analysis, detail);
 }
 
-/// The settings that can move a figure: those that nobody wanted first. The reasons are in the full
+/// The settings that can change QPS: those that nobody wanted first. The reasons are in the full
 /// report only.
 fn settings(page: &mut Page, analysis: &Analysis<'_>, detail: Detail) {
     let Differences { audit, .. } = &analysis.differences;
     if !audit.settings.is_empty() {
         let order = if many::is_many(analysis) { "" } else { ", in the order of the systems" };
-        page.title(&format!("Settings that differ and can move a figure{order}"));
+        page.title(&format!("Settings that differ and can change QPS{order}"));
     }
     let most = if detail == Detail::Full { MAX_SETTINGS } else { SHORT_SETTINGS };
     for (idx, explained) in audit.settings.iter().take(most).enumerate() {
@@ -234,7 +234,7 @@ fn settings(page: &mut Page, analysis: &Analysis<'_>, detail: Detail) {
     }
     if audit.settings.len() > most {
         let n = audit.settings.len() - most;
-        page.line(&format!("{n} more; all of them with what they do: rqps report --full"));
+        page.line(&format!("{n} more; all with explanations: rqps report --full"));
     }
     if let Some(text) = sheet::besides(&analysis.differences) {
         page.paragraph("", &text);
@@ -275,12 +275,12 @@ fn summary(page: &mut Page, analysis: &Analysis<'_>) {
     page.paragraph(
         "",
         &if analysis.is_all_imported() {
-            "Above 1 is faster. Imported figures have neither interval nor verdict.".to_owned()
+            "Above 1 is faster. Imported results have neither interval nor verdict.".to_owned()
         } else {
             format!(
                 "Above 1 is faster. {} srvcpu/o: server CPU per operation relative to the base; cl: \
                  clients.",
-                verdict_rule(analysis)
+                verdict_rule(analysis, TEXT_SIGNS)
             )
         },
     );
@@ -369,9 +369,7 @@ fn groups(page: &mut Page, analysis: &Analysis<'_>) {
     if analysis.groups.is_empty() || many::is_many(analysis) {
         return;
     }
-    page.title(
-        "Groups: geometric mean of rQPS [smallest, largest]; no interval, steps weigh the same",
-    );
+    page.title("Groups: geometric mean of rQPS [smallest, largest]; no interval, equal weights");
     for g in &analysis.groups {
         let text = format!(
             "{} [{}, {}]  {}, {}: {}",
@@ -393,7 +391,7 @@ fn memory(page: &mut Page, analysis: &Analysis<'_>) {
     page.paragraph(
         "",
         "load: after filling the tables; most: the largest of all steps; end: after the last step \
-         that all systems have. Caches are part of it.",
+         that all systems have. Caches are included.",
     );
 }
 
@@ -521,7 +519,7 @@ fn step_block(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis<'_>)
     }
     if let Some((grid, unit)) = layout::starts(analysis, step) {
         page.line(&format!(
-            "--- starts at the set rate: late by more than 1 ms, never came; delay, {unit}"
+            "--- starts at the set rate; late: by over 1 ms; missed: never; delays, {unit}"
         ));
         page.grid(&grid);
     }
@@ -605,7 +603,7 @@ mod tests {
 
     #[test]
     fn the_legend_and_the_documented_list_have_every_metric() {
-        let docs = include_str!("../../../docs/reports.md");
+        let docs = include_str!("../../../docs/tutorial/read-a-report.md");
         let (_, list) = docs.split_once("\n## Metrics per operation\n").unwrap();
         let (list, _) = list.split_once("\n## ").unwrap();
         for metric in Metric::ALL {

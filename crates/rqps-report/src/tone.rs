@@ -2,7 +2,7 @@
 
 use rqps_analysis::Level;
 
-/// What a cell's colour says. Every format says the same in words too.
+/// The meaning of a cell's colour. Every format has the same in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tone {
     /// Nothing special.
@@ -12,22 +12,22 @@ pub enum Tone {
     Lower,
     /// A ratio above 1.05: blue.
     Higher,
-    /// Among the smallest figures of its column, or a rate that was not held: red.
+    /// Among the lowest rates of its column, or a rate that was not held: red.
     Worst,
-    /// Among the largest figures of its column: green.
+    /// Among the highest rates of its column: green.
     Best,
-    /// A figure or ratio whose insert rate was not held: grey.
+    /// A rate or ratio whose insert rate was not held: grey.
     Unheld,
-    /// No figure because of a failure.
+    /// No rate because of a failure.
     Failed,
-    /// No figure yet.
+    /// No rate yet.
     Faint,
     /// A heading.
     Strong,
 }
 
 impl Tone {
-    /// The colour of a relative figure.
+    /// The colour of a ratio.
     #[must_use]
     pub fn of_ratio(ratio: f64) -> Self {
         let hundredths = (ratio * 100.0).round();
@@ -40,7 +40,7 @@ impl Tone {
         }
     }
 
-    /// The colour of an absolute figure.
+    /// The colour of a rate.
     #[must_use]
     pub fn of_level(level: Level) -> Self {
         match level {

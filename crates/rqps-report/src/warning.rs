@@ -1,4 +1,4 @@
-//! Warnings in words: the one place where their sentences are made.
+//! The sentences of warnings.
 
 mod of_report;
 
@@ -25,43 +25,46 @@ const MAX_NAMED: usize = 8;
 /// Columns that a statement is given.
 const SQL_COLUMNS: usize = 100;
 
-/// What a kind of warning means for a result, in words without a full stop.
+/// What a kind of warning means, in words without a full stop.
 #[must_use]
 pub fn meaning(kind: &WarningKind) -> String {
     match kind {
-        WarningKind::Errors { .. } => "events met errors that were ignored and retried".to_owned(),
+        WarningKind::Errors { .. } => "events failed and were retried".to_owned(),
         WarningKind::ClientBound { .. } => {
             "the client's threads used nearly all of their CPUs, so the server may not be the limit".to_owned()
         }
         WarningKind::NotSettled { .. } => {
-            "background work was not known to be at rest before the step".to_owned()
+            "background work may have been unfinished when the step began".to_owned()
         }
-        WarningKind::RateMissed { .. } => "the rate that was set was not held".to_owned(),
+        WarningKind::RateMissed { .. } => "the set rate was not held".to_owned(),
         WarningKind::Steal { .. } => "the hypervisor took CPU from this host".to_owned(),
         WarningKind::OtherProcesses { .. } => {
-            "other processes, or the kernel on its own account, used this host's CPUs".to_owned()
+            "other processes or the kernel's own work used this host's CPUs".to_owned()
         }
         WarningKind::BlocksExcluded { .. } => {
-            "the ratios of figures, CPU and response times exclude blocks in which the hypervisor or other \
-             processes took a fifth or more of the CPU time that this system and the base wanted".to_owned()
+            "ratios of QPS, CPU and response times exclude blocks in which the hypervisor or other \
+             processes took a fifth or more of the CPU time that this system and the base each wanted"
+                .to_owned()
         }
         WarningKind::Swapped { .. } => "the host swapped".to_owned(),
-        WarningKind::Throttled { .. } => "CPUs were too hot and slowed themselves down".to_owned(),
-        WarningKind::FrequencyChanged { .. } => "the CPUs' frequency changed within the step".to_owned(),
+        WarningKind::Throttled { .. } => "CPUs were too hot and slowed down".to_owned(),
+        WarningKind::FrequencyChanged { .. } => "the CPU frequency fell within the step".to_owned(),
         WarningKind::Colder { .. } => {
-            "the server read from storage what it had found in memory before, so caches became \
-             colder within the step".to_owned()
+            "the server read from storage after a block without reads: caches became colder within \
+             the step".to_owned()
         }
         WarningKind::Paused { .. } => {
-            "rqps or its host did not run for a part of the measured time: somebody stopped it, or the \
-             virtual machine was paused. The figure contains that time. Ratios of interleaved systems \
-             exclude such blocks, unless they are ratios of totals".to_owned()
+            "rqps was stopped, or the host was paused, for a part of the measured time. The rate \
+             includes that time. Ratios of interleaved systems exclude such blocks, except ratios of \
+             totals".to_owned()
         }
         WarningKind::HostSuspended { .. } => "the host was suspended".to_owned(),
         WarningKind::ClockSet { .. } => "the host's clock was set".to_owned(),
-        WarningKind::InjectedSlowdown { .. } => "stopped on purpose (injected slowdown)".to_owned(),
+        WarningKind::InjectedSlowdown { .. } => {
+            "the server was stopped on purpose (injected slowdown)".to_owned()
+        }
         WarningKind::StartedAgain => {
-            "the run was interrupted: the server was started again on its data".to_owned()
+            "the run was interrupted, and the server was started again on its data".to_owned()
         }
         WarningKind::BulkLoad { .. } => {
             "MyRocks was loaded in bulk, each table by one connection".to_owned()
@@ -69,73 +72,76 @@ pub fn meaning(kind: &WarningKind) -> String {
         WarningKind::ImportedFault { .. } => "the imported file has a fault".to_owned(),
         WarningKind::Incomplete { .. } => "fewer slices than planned".to_owned(),
         WarningKind::Developed { .. } => {
-            "the rate changed within the slices, so the figure depends on their length".to_owned()
+            "the rate changed within the slices, so the average depends on their length".to_owned()
         }
         WarningKind::SlaFailed { .. } => {
-            "SLA failed: inserts came at less than 95% of their rate, so the figure is that of \
-             less work and has no verdict".to_owned()
+            "SLA failed: inserts reached less than 95% of their rate, so the step did less work and \
+             has no verdict".to_owned()
         }
         WarningKind::SlaFailedOnBase { .. } => {
             "the base failed its SLA: it did not hold the insert rate, so there is no verdict".to_owned()
         }
         WarningKind::Trend { .. } => {
-            "the second half of the step went at another rate than the first: the step was too \
-             short or had not come to rest".to_owned()
+            "the rate changed between the halves of the step: the step was too short, or the server \
+             had not settled".to_owned()
         }
         WarningKind::CheckFailed { .. } => {
-            "a check of the step's work failed, so the figure is not that of the work it names".to_owned()
+            "a check failed: the step did other work than intended".to_owned()
         }
         WarningKind::OtherRun => {
-            "of another run than the base: two samples, whose interval holds no drift of the host \
+            "measured in another run than the base: the interval does not include drift of the host \
              between the runs".to_owned()
         }
         WarningKind::UnlikeRun { .. } => {
-            "of another run than the base, and under other conditions, which are in the ratio".to_owned()
+            "measured in another run than the base and under other conditions, which affect the ratio"
+                .to_owned()
         }
         WarningKind::TwoLevels { .. } => {
-            "the windows of the step lie at two rates, and the figure between them describes neither".to_owned()
+            "the rate alternates between two levels, and the average describes neither".to_owned()
         }
         WarningKind::HostLevels { .. } => {
-            "the host alternated between two speeds, and systems that were interleaved had both at the same times. \
-             They were affected equally; figures lie between the two".to_owned()
+            "the host alternated between two speeds. All interleaved systems were affected equally; \
+             their rates lie between the two".to_owned()
         }
         WarningKind::Drift { .. } => {
-            "the figure, or its ratio to the base, drifted within the step: it had not come to rest".to_owned()
+            "the rate, or its ratio to the base, changed steadily within the step".to_owned()
         }
         WarningKind::Stalls { .. } => {
-            "stalls cost one side more than the other, so the ratio of averages is not that of \
-             steady rates".to_owned()
+            "one side stalled more, so the ratio of averages differs from the ratio of steady rates"
+                .to_owned()
         }
         WarningKind::BackgroundBegan { .. } => {
-            "background work of the server began within the step, and only some of its blocks have it".to_owned()
+            "background work of the server began within the step: only some blocks or slices have it"
+                .to_owned()
         }
         WarningKind::PlanVaries { .. } => {
-            "some starts of the server ran another query plan, so that the figure is of a mixture and \
-             has no verdict".to_owned()
+            "starts of the server ran different query plans: the average mixes them, and there is no \
+             verdict".to_owned()
         }
         WarningKind::TablesDiffer { .. } => {
-            "the tables of the system and of the base were not in the same state, so the ratio \
-             holds what was done to them before".to_owned()
+            "the tables of system and base differ in state, so earlier work on them affects the ratio"
+                .to_owned()
         }
         WarningKind::Failed { reason } | WarningKind::NotStopped { reason } => reason.clone(),
         WarningKind::MeasuredAgain => {
-            "measured again, as rqps or its host did not run for a while: somebody stopped it, or the \
-             virtual machine was paused"
+            "a block or slice was measured again, because rqps was stopped or the host was paused"
                 .to_owned()
         }
         WarningKind::WaitingNotStopped => {
-            "slices took so long that the servers that waited were not stopped".to_owned()
+            "slices took so long that waiting servers were not stopped".to_owned()
         }
         WarningKind::Resumed => {
-            "the run was interrupted: measured on tables filled again, without the writes before".to_owned()
+            "the run was interrupted; the step was measured on tables filled again, without earlier \
+             writes"
+                .to_owned()
         }
         WarningKind::StartedOnNewData => {
-            "the server failed before and was started again: measured on tables filled again, without the \
-             writes before"
+            "the server had failed and was started again; the step was measured on tables filled \
+             again, without earlier writes"
                 .to_owned()
         }
         WarningKind::WithoutBase => {
-            "measured without the base, which had been measured before: no ratio".to_owned()
+            "the base was measured before this system, so there is no ratio".to_owned()
         }
         WarningKind::OneAfterTheOther => {
             "the systems do not fit into memory together and were measured one after the other".to_owned()
@@ -144,7 +150,7 @@ pub fn meaning(kind: &WarningKind) -> String {
             format!("the run was resumed after an interruption; {}", last_slice(last.as_ref()))
         }
         WarningKind::UnfinishedArchive => {
-            "taken in from an archive before it had finished; it is not resumed here".to_owned()
+            "the run was imported before it had finished; rqps does not resume it here".to_owned()
         }
         WarningKind::RunEnded { reason } => format!("the run ended: {reason}"),
         WarningKind::Excluded { reason } => format!("excluded: {reason}"),
@@ -153,30 +159,30 @@ pub fn meaning(kind: &WarningKind) -> String {
             "the server's own counters cannot be read and are missing in reports: {reason}"
         ),
         WarningKind::KilledAtStart { fault: ServerFault { n, n_tolerated, reason } } => format!(
-            "its server was killed before it answered ({n} of at most {n_tolerated} failures) and is \
-             started again: {reason}"
+            "the server was killed before it answered and is started again (failure {n} of at most \
+             {n_tolerated}): {reason}"
         ),
         WarningKind::ServerFailed { fault: ServerFault { n, n_tolerated, reason } } => format!(
-            "its server failed ({n} of at most {n_tolerated} times) and is started again: {reason}"
+            "the server failed and is started again (failure {n} of at most {n_tolerated}): {reason}"
         ),
         WarningKind::DataNotUsed { reason } => {
             format!("the data of the earlier attempt are not used: {reason}")
         }
         WarningKind::TablesReused { run, filled_unix_ms } => format!(
-            "its tables are copies of those that run {run} filled ({}); the load was not measured",
+            "the tables are copies of tables that run {run} filled ({}); the load was not measured",
             utc(*filled_unix_ms)
         ),
         WarningKind::StoredTablesNotUsed { reason } => {
-            format!("stored tables are not used, and its tables are filled: {reason}")
+            format!("stored tables are not used, so the system fills its own: {reason}")
         }
         WarningKind::TablesNotStored { reason } => {
-            format!("its tables are not stored for later runs: {reason}")
+            format!("the tables are not stored for later runs: {reason}")
         }
         WarningKind::NewTables => {
-            "begins on new tables, as those of another system could not be used".to_owned()
+            "the system has new tables, because those of another system could not be used".to_owned()
         }
         WarningKind::NotLookedAt { reason } => {
-            format!("it could not be looked at beforehand: {reason}")
+            format!("the audit could not reach the system before the run: {reason}")
         }
         // Of a whole report: they need the names of its systems ([`of_report`]).
         WarningKind::Difference { .. }
@@ -221,7 +227,8 @@ pub fn meaning(kind: &WarningKind) -> String {
     }
 }
 
-/// The facts of a cell's warning: `94% of their CPUs`; empty when the meaning says it all.
+/// The facts of a cell's warning: `94% of their CPUs`; empty when there are none beside the
+/// meaning.
 #[must_use]
 pub fn detail(warning: &CellWarning) -> String {
     let (facts, reason) = facts_and_reason(warning);
@@ -239,7 +246,7 @@ pub(crate) fn facts_and_reason(warning: &CellWarning) -> (String, String) {
         let [average, steady] = [average, steady].map(number::ratio);
         let whose = if *is_own { "this system" } else { "the base" };
         let reason = format!("stalls of {whose}; {}", stall_cause(cause));
-        return (format!("{average} on average, {steady} of steady rates"), reason);
+        return (format!("{average} with stalls, {steady} without"), reason);
     }
     (facts(warning), String::new())
 }
@@ -255,7 +262,7 @@ fn facts(CellWarning { kind, slices, .. }: &CellWarning) -> String {
             Some(some) => format!("up to {pct}% of all CPU time in {}", some_slices(*some)),
         },
         WarningKind::BlocksExcluded { n, n_blocks, max_lacking } => format!(
-            "{n} of {}, in which up to {} of the CPU time that was wanted was not had",
+            "{n} of {}, which lacked up to {} of the CPU time wanted",
             count(*n_blocks, "block"),
             number::percent(*max_lacking)
         ),
@@ -302,7 +309,7 @@ fn facts(CellWarning { kind, slices, .. }: &CellWarning) -> String {
             )
         }
         WarningKind::Drift { rate, ratio } => {
-            let of_rate = rate.iter().map(|found| drifted("figure", found));
+            let of_rate = rate.iter().map(|found| drifted("rate", found));
             let of_ratio = ratio.iter().map(|found| drifted("rQPS", found));
             of_rate.chain(of_ratio).collect::<Vec<_>>().join("; ")
         }
@@ -351,7 +358,7 @@ fn held(HeldRate { average_per_s, target_per_s }: &HeldRate) -> String {
     format!("{average} of {target} inserts/s")
 }
 
-/// `figure 0.83 [0.79, 0.88] from the first block to the last`.
+/// `rate 0.83 [0.79, 0.88] from the first block to the last`.
 fn drifted(what: &str, found: &Estimate) -> String {
     format!("{what} {} from the first block to the last", number::ratio_with_interval(found))
 }
@@ -359,18 +366,19 @@ fn drifted(what: &str, found: &Estimate) -> String {
 /// What the host's counters say of stalls.
 fn stall_cause(StallCause { taken, is_of_blocks }: &StallCause) -> String {
     let Some(TakenTime { by, own_share, other_share }) = taken else {
-        return "the host's counters show no cause: the server's own, or one that leaves no trace there"
+        return "the host's counters show no cause: the server itself stalled, or something that \
+                leaves no trace in them"
             .to_owned();
     };
     let by = match by {
-        TakenBy::Steal => "the host's: steal took",
-        TakenBy::OtherProcesses => "the host's: other processes took",
-        TakenBy::IoWait => "storage's: waiting for it took",
+        TakenBy::Steal => "caused by the host: steal took",
+        TakenBy::OtherProcesses => "caused by the host: other processes took",
+        TakenBy::IoWait => "caused by storage: waiting for storage took",
     };
     let [worst, others] = if *is_of_blocks {
-        ["in the worst blocks", "in the other's slices"]
+        ["in the worst blocks", "in the other side's slices of these blocks"]
     } else {
-        ["in the worst slices", "in the other's"]
+        ["in the worst slices", "in the other side's slices"]
     };
     let (own, other) = (number::percent(*own_share), number::percent(*other_share));
     format!("{by} {own} of the host's CPU time {worst}, {other} {others}")
@@ -389,7 +397,7 @@ fn plan_varies(plans: &[PlanOfStarts], sql: &str, n_more: usize) -> String {
     format!("{}, {}{more}", plans.join(" against "), clip(sql, SQL_COLUMNS))
 }
 
-/// `dead rows 31000, the base's 1200, on 2 starts`.
+/// `dead rows 31000, base 1200, on 2 starts`.
 fn table_difference(found: &TableDifference) -> String {
     let TableDifference { fact, base, own, n_starts } = *found;
     let value = |n: u64| match fact {
@@ -399,13 +407,13 @@ fn table_difference(found: &TableDifference) -> String {
         _ => n.to_string(),
     };
     let starts = if n_starts > 1 { format!(", on {n_starts} starts") } else { String::new() };
-    format!("{} {}, the base's {}{starts}", table_fact(fact), value(own), value(base))
+    format!("{} {}, base {}{starts}", table_fact(fact), value(own), value(base))
 }
 
 fn table_fact(fact: TableFact) -> &'static str {
     match fact {
-        TableFact::Writes => "events that wrote",
-        TableFact::IndexLevels => "levels of the indexes",
+        TableFact::Writes => "write events",
+        TableFact::IndexLevels => "index levels",
         TableFact::Rows => "rows",
         TableFact::DeadRows => "dead rows",
         TableFact::Updates => "updates",
@@ -415,8 +423,8 @@ fn table_fact(fact: TableFact) -> &'static str {
         TableFact::IndexBytes => "indexes",
         TableFact::SnapshotAge => "age of the oldest snapshot",
         TableFact::HistoryList => "history list length",
-        TableFact::ChangeBufferPages => "pages of the change buffer",
-        TableFact::CompactionBytes => "bytes to compact",
+        TableFact::ChangeBufferPages => "change buffer pages",
+        TableFact::CompactionBytes => "compaction debt",
     }
 }
 
@@ -435,7 +443,7 @@ pub fn sentence(kind: &WarningKind) -> String {
     }
 }
 
-/// The same with the run, where several are compared.
+/// The same, with the run where several are compared.
 #[must_use]
 pub fn in_scope(warning: &Warning) -> String {
     let text = sentence(&warning.kind);
@@ -445,7 +453,7 @@ pub fn in_scope(warning: &Warning) -> String {
     }
 }
 
-/// Columns that a warning of the run is given: a server's last words may be many.
+/// Columns that a warning of the run is given: a server's last lines may be many.
 const MAX_COLUMNS: usize = 1000;
 
 /// Lines as one: a semicolon between them, but behind a colon.
@@ -460,7 +468,7 @@ fn lines_as_one(text: &str) -> String {
     out
 }
 
-/// What happened on the way: when, to which system, what.
+/// What happened during the run: when, to which system, what.
 #[must_use]
 pub fn happened(run: &Run) -> Vec<String> {
     let sentence = |warning: &Warning| {
@@ -506,7 +514,7 @@ fn changed(settings: &[ChangedSetting]) -> String {
     if settings.len() > MAX_NAMED {
         told.push(format!("and {} more", settings.len() - MAX_NAMED));
     }
-    format!("it has other settings than before (before / now): {}", told.join(", "))
+    format!("the server's settings changed (before / now): {}", told.join(", "))
 }
 
 #[cfg(test)]
@@ -517,7 +525,7 @@ mod tests {
 
     #[test]
     fn every_kind_is_documented() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/warnings.md");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/warnings.md");
         let text = std::fs::read_to_string(path).unwrap();
         let key = |line: &str| Some(line.strip_prefix("| `")?.split_once('`')?.0.to_owned());
         let documented: BTreeSet<String> = text.lines().filter_map(key).collect();

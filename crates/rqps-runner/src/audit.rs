@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, Result, bail};
-use rqps_audit::{Filled, Finding, Severity, data_size, severe};
-use rqps_model::{RunSystem, StepIdx, SystemIdx};
+use rqps_audit::{Differences, Filled, Finding, Severity, data_size, severe};
+use rqps_model::{RunSystem, StepIdx, SystemIdx, SystemSpec};
 
 use crate::Plan;
 use crate::environment::Environment;
@@ -19,8 +19,7 @@ use crate::system::installation::Ready;
 use crate::system::leftover::{self, Purpose};
 use crate::system::{Data, RunningSystem, Start};
 
-/// Asks every system of a plan what it is and what it runs with, in the plan's order. Servers that
-/// run already are only looked at.
+/// Inspects every system of a plan, in the plan's order. Running servers are only read.
 ///
 /// # Errors
 /// Whatever keeps one of them from being up, or the user's interrupt.
@@ -45,7 +44,7 @@ pub fn audit(
         }
         let label = &plan.systems[idx].label;
         let asked = ask(&Asked { plan, idx, installation, data: Data::Look }, environment, listen);
-        systems.push(asked.with_context(|| format!("look at {label}"))?);
+        systems.push(asked.with_context(|| format!("inspect {label}"))?);
     }
     Ok(systems)
 }
@@ -80,7 +79,7 @@ impl Audit {
         if plan.systems.len() < 2 || unknown.is_empty() {
             return judge(run, journal, &systems);
         }
-        journal.note("looking at what all systems run with before any is measured");
+        journal.note("inspecting all systems before the first is measured");
         for Ready { system, installation } in unknown {
             run.check_interrupt()?;
             let idx = system.0;
@@ -95,7 +94,7 @@ impl Audit {
                 {
                     let label = run.label(*system);
                     return Err(
-                        error.context(format!("look at {label} before anything is measured"))
+                        error.context(format!("inspect {label} before the first is measured"))
                     );
                 }
                 Err(error) => {
@@ -168,7 +167,35 @@ pub(crate) fn judge(
     if run.launch > 0 {
         return Ok(());
     }
+    for note in options_without_effect(run.base().0, systems) {
+        journal.note(&note);
+    }
     tell_or_refuse(run, journal, &severe(systems))
+}
+
+/// Candidates whose options differ from the base's, and whose servers run as the base does nevertheless: an option
+/// may repeat what the profile sets.
+fn options_without_effect(base: usize, systems: &[RunSystem]) -> Vec<String> {
+    let Some(of_base) = systems.get(base).filter(|system| !system.settings.is_empty()) else {
+        return Vec::new();
+    };
+    let is_equal = |system: &&RunSystem| {
+        let pair = [of_base.clone(), (*system).clone()];
+        let Differences { process, settings, partial, .. } = Differences::between(&pair);
+        let spec = SystemSpec {
+            label: of_base.spec.label.clone(),
+            options: of_base.spec.options.clone(),
+            ..system.spec.clone()
+        };
+        system.spec.options != of_base.spec.options
+            && spec == of_base.spec
+            && (&system.origin, &system.build) == (&of_base.origin, &of_base.build)
+            && [process, settings, partial].iter().all(Vec::is_empty)
+    };
+    let told = systems.iter().filter(|system| !system.settings.is_empty()).filter(is_equal);
+    let (base, note) =
+        (&of_base.spec.label, "run with the same settings: their options change nothing");
+    told.map(|system| format!("{base} and {} {note}", system.spec.label)).collect()
 }
 
 /// Says what was found, or refuses to measure where it is severe and the plan wants it so.
@@ -191,7 +218,7 @@ fn tell_or_refuse(
 fn unasked(rule: AuditRule, label: &str, error: anyhow::Error) -> Result<WarningKind> {
     if rule == AuditRule::Strict {
         return Err(error.context(format!(
-            "look at {label}: audit = \"strict\" measures nothing before all systems are known"
+            "inspect {label}: audit = \"strict\" measures nothing before all systems are known"
         )));
     }
     let text = format!("{error:#}");
@@ -227,8 +254,8 @@ fn refusal(found: &[Finding]) -> Option<String> {
     let told: Vec<String> = severe.map(one).collect();
     (!told.is_empty()).then(|| {
         format!(
-            "the systems are not alike, and audit = \"strict\" measures none that differ severely; \
-             audit = \"warn\" would only say so:\n{}",
+            "the systems differ severely, so audit = \"strict\" measures nothing; audit = \"warn\" only \
+             reports it:\n{}",
             told.join("\n")
         )
     })
@@ -279,7 +306,7 @@ mod tests {
         let reason = "connect: no route to host".to_owned();
         assert_eq!(said, WarningKind::NotLookedAt { reason });
         let error = unasked(AuditRule::Strict, "far", refused()).unwrap_err();
-        expect_test::expect![[r#"look at far: audit = "strict" measures nothing before all systems are known: connect: no route to host"#]]
+        expect_test::expect![[r#"inspect far: audit = "strict" measures nothing before all systems are known: connect: no route to host"#]]
             .assert_eq(&format!("{error:#}"));
     }
 
@@ -308,6 +335,30 @@ mod tests {
     }
 
     #[test]
+    fn an_option_that_repeats_the_profile_changes_nothing() {
+        let system = |label: &str, option: &str, flush: &str| {
+            let spec = SystemSpec::new(Label(label.to_owned()), Dbms::Mysql, SystemSource::Builtin);
+            let facts = |name: &str, value: &str| {
+                std::collections::BTreeMap::from([(name.to_owned(), value.to_owned())])
+            };
+            let options =
+                if option.is_empty() { Default::default() } else { facts("flush", option) };
+            let spec = SystemSpec { options, ..spec };
+            RunSystem { settings: facts("flush", flush), ..RunSystem::new(spec) }
+        };
+        let plain = system("plain", "", "O_DIRECT");
+        let of = |other: RunSystem| options_without_effect(0, &[plain.clone(), other]);
+        let told = of(system("direct", "O_DIRECT", "O_DIRECT"));
+        assert_eq!(
+            told,
+            ["plain and direct run with the same settings: their options change nothing"]
+        );
+        assert!(of(system("fsync", "fsync", "fsync")).is_empty());
+        // Equal on purpose.
+        assert!(of(system("twin", "", "O_DIRECT")).is_empty());
+    }
+
+    #[test]
     fn a_refusal_names_setting_values_and_remedy() {
         assert_eq!(refusal(&[]), None);
         let finding = Finding {
@@ -317,7 +368,7 @@ mod tests {
             remedy: "give all systems the same `transport`".to_owned(),
         };
         expect_test::expect![[r#"
-            the systems are not alike, and audit = "strict" measures none that differ severely; audit = "warn" would only say so:
+            the systems differ severely, so audit = "strict" measures nothing; audit = "warn" only reports it:
               tls: The sessions differ in tls: no TLS on a, TLSv1.3 on b; give all systems the same `transport`"#]]
         .assert_eq(&refusal(std::slice::from_ref(&finding)).unwrap());
         // What is no more than notable is told and measured.

@@ -41,20 +41,20 @@ const START_TIMES: f64 = 0.5;
 /// Injected slowdowns that are looked for, percent; none as well, to see how often something is found there.
 const SLOWDOWNS_PCT: [u32; 4] = [0, 2, 5, 10];
 
-/// What a calibration is to find out.
+/// What a calibration measures.
 #[derive(Debug, Clone, Copy)]
 pub struct Wish {
     /// Measured time of each trial on each side.
     pub time: Duration,
-    /// Measurements for each injected slowdown; 0 where none is looked for.
+    /// Measurements for each injected slowdown; 0 for none.
     pub n_looks: u32,
 }
 
 /// The steps of a calibration: one that reads and one that writes.
 pub const STEPS: [&str; 2] = ["point-query", "update-index"];
 
-/// Calibrates this host with a plan of the same system under two labels, whose suite has the steps of
-/// [`STEPS`] with the numbers of clients that are tried. Nothing is stored.
+/// Calibrates this host. The plan has the same system under two labels, and a suite with the steps of
+/// [`STEPS`] for each number of clients. Nothing is stored.
 ///
 /// # Errors
 /// Whatever keeps the servers from being started or measured, and the user's interrupt.
@@ -67,7 +67,7 @@ pub fn calibrate(
     let has_server = plan.systems.iter().all(|system| system.source != SystemSource::Builtin);
     ensure!(
         has_server || wish.n_looks == 0,
-        "the null client has no server that an injected slowdown could stop; leave out --power, or name DBMS@VERSION"
+        "the null client has no server to slow down; leave out --power, or name DBMS@VERSION"
     );
     descriptors::check(plan)?;
     leftover::sweep_strays(environment, listen);
@@ -224,7 +224,7 @@ fn described(way: &Way, slice_ms: Option<u32>) -> String {
     let clients = if *clients == 1 { "1 client".to_owned() } else { format!("{clients} clients") };
     match slice_ms {
         Some(ms) => format!("{clients}, {placement}, slices of {ms} ms"),
-        None => format!("{clients}, {placement}, one side after the other"),
+        None => format!("{clients}, {placement}, sequential"),
     }
 }
 

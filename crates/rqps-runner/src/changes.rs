@@ -2,12 +2,12 @@
 
 use rqps_model::SystemIdx;
 
-/// Starts and stops to come of servers that rqps starts itself.
+/// Starts and stops of rqps's own servers that are still to come.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ChangesLeft {
     /// Starts.
     pub starts: usize,
-    /// Stops; those of the servers that are up are among them.
+    /// Stops, including those of the running servers.
     pub stops: usize,
 }
 

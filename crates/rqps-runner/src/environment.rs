@@ -22,7 +22,7 @@ pub struct Environment {
     pub temp: PathBuf,
     /// Set when the user wants to stop.
     pub interrupt: Arc<AtomicBool>,
-    /// Set before `interrupt` when it is not the user who wants to stop: why, for the report.
+    /// Set before `interrupt` when something other than the user stops the run: the reason, for the report.
     pub stopped_by: Arc<OnceLock<String>>,
     /// The words of the command as typed, without passwords.
     pub command_line: Vec<String>,
@@ -38,12 +38,12 @@ pub struct Environment {
     pub variables: rqps_server::Variables,
     /// Seed to use where the plan sets none.
     pub drawn_seed: u64,
-    /// Program and arguments of a process that calls [`rqps_server::watchdog::watch`] on its
-    /// standard input: it ends servers that are stopped when this process dies.
+    /// Program and arguments of a process that calls [`rqps_server::watchdog::watch`] on its standard input.
+    /// It ends stopped servers when this process dies.
     pub watchdog: Vec<OsString>,
     /// What a trial switches off.
     pub trial: rqps_server::Trial,
-    /// Where new data directories that are made alike are kept and copied from, in tests.
+    /// In tests: where data directories are kept as templates and copied from.
     pub templates: Option<PathBuf>,
     /// How long servers are waited for.
     pub patience: rqps_server::Patience,

@@ -17,7 +17,7 @@ pub struct RunShape {
     pub n_starts: u32,
 }
 
-/// Something that happened, or how far something has come.
+/// Something that happened, or progress.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event<'a> {
     /// A run began or was resumed.
@@ -33,7 +33,7 @@ pub enum Event<'a> {
         /// How long the pending steps take, without starts and settling.
         expected: Duration,
     },
-    /// A sentence worth a line of its own: where files live, what was decided.
+    /// A sentence that deserves its own line: where files are, what was decided.
     Note(&'a str),
     /// A warning that is kept with the run.
     Warning {
@@ -136,14 +136,14 @@ pub enum Event<'a> {
     },
 }
 
-/// How fast a system is at the moment.
+/// Current rate of a system.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate {
-    /// Which system, by its place in the run.
+    /// The system, by its index in the run.
     pub system: usize,
     /// Measured time of the block so far.
     pub elapsed: Duration,
-    /// Queries per second since this was told last; of the Insert Benchmark, operations.
+    /// Queries per second since the last event; for the Insert Benchmark, operations.
     pub per_s: f64,
 }
 

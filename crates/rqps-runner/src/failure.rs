@@ -45,8 +45,7 @@ impl fmt::Display for Kept {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "the data of this run stay in {}, and the same command goes on with them when what is in the \
-             way is gone",
+            "the data of this run stay in {}; run the same command again when the obstacle is gone",
             self.0.display()
         )
     }
@@ -54,7 +53,7 @@ impl fmt::Display for Kept {
 
 /// Tables that were copied from the store turn out to be of no use. They are filled in their place.
 #[derive(Debug, thiserror::Error)]
-#[error("the stored tables are of no use: {reason}")]
+#[error("the stored tables are unusable: {reason}")]
 pub(crate) struct BrokenTables {
     /// Whose tables they are.
     pub(crate) system: SystemIdx,

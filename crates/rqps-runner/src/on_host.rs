@@ -11,11 +11,10 @@ use crate::event::Listener;
 use crate::system::guests::identify_systems;
 use crate::system::memory;
 
-/// The plan as it is carried out here: with what the latest calibration of this host found where it
-/// says `auto`, and one system after the other where they do not fit into memory together. With the
-/// sentences that its owner is told.
+/// The plan as this host carries it out, with notes for the user. `auto` takes the values of the latest
+/// calibration. Systems that do not fit into memory together are measured sequentially.
 ///
-/// An unfinished run of the plan resumes as it began: what was `auto` in it then is asked first.
+/// An unfinished run of the plan keeps the values of `auto` that it began with.
 ///
 /// # Errors
 /// When a server speaks another protocol than its address says, the host cannot be looked at, a configuration cannot be had, or a system does not fit.
@@ -42,8 +41,8 @@ pub fn on_this_host(
     let doubt = plan.calibration.as_ref().filter(|_| is_auto).and_then(disturbed);
     told.extend(doubt.map(|doubt| {
         format!(
-            "`auto` follows a calibration that was disturbed ({doubt}): run `rqps calibrate` again when \
-             the host is quiet"
+            "`auto` uses a calibration that was disturbed ({doubt}); run `rqps calibrate` again when the \
+             host is quiet"
         )
     }));
     // What is stored of the plan is what was carried out.

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use rqps_model::{Calibration, Dbms, Engine, Label, Placement, Schedule, SystemSpec};
+use rqps_model::{Calibration, Dbms, Engine, Label, Placement, Schedule, SystemSpec, UnknownWord};
 use rqps_server::Catalogue;
 use rqps_workload::{Form, InsertArgs, SuiteArgs};
 
@@ -18,6 +18,8 @@ mod file;
 mod label;
 pub(crate) mod launches;
 pub(crate) mod limits;
+#[cfg(test)]
+mod manual;
 mod null_arm;
 pub mod placement;
 mod profiling;
@@ -74,19 +76,19 @@ pub struct Plan {
     pub suites: Vec<SuitePlan>,
     /// Order of slices.
     pub schedule: Schedule,
-    /// Time of the whole run as it was written, where the budget of a step is its part of that.
+    /// Time of the whole run as written, if the plan gives one.
     pub time: Option<String>,
     /// Placement as asked for.
     pub placement: Placement,
-    /// On how many starts of the servers each step is measured, on the same data.
+    /// Starts of the servers for each step, on the same data.
     pub starts: u32,
-    /// How many times all of that is done, each on new data.
+    /// How often everything is measured, each time on new data.
     pub loads: u32,
-    /// Whether the length of a slice is the best that a calibration found, where there is one.
+    /// Whether the length of a slice comes from a calibration, if there is one.
     pub slice_is_auto: bool,
-    /// What is known of this host's noise, once that was looked up: it decides what is `auto`.
+    /// This host's calibration, once read: it decides `auto`.
     pub calibration: Option<Calibration>,
-    /// Whether the systems were to be interleaved and do not fit into memory together.
+    /// Whether the systems were meant to be interleaved but do not fit into memory together.
     pub is_sequential_to_fit: bool,
     /// Seed, where the user set one.
     pub seed: Option<u64>,
@@ -104,7 +106,7 @@ const LEAST_QUERY_TIME: Duration = Duration::from_secs(1);
 pub struct SuitePlan {
     /// Prefix of its step names, for plans with several suites.
     pub name: Option<String>,
-    /// Whether its tables are copied from those that an earlier run filled alike.
+    /// Whether the tables are copied from an earlier run's.
     pub reuse_tables: bool,
     /// Globs of steps; empty for all.
     pub steps: Vec<String>,
@@ -131,7 +133,7 @@ pub enum SuiteWork {
 }
 
 impl SuiteWork {
-    /// About what its tables take without compression, bytes.
+    /// Approximate size of the tables without compression, bytes.
     #[must_use]
     pub fn data_bytes(&self) -> u64 {
         match self {
@@ -153,7 +155,7 @@ impl SuiteWork {
 }
 
 impl Plan {
-    /// Whether the tables are copied from those that an earlier run filled alike.
+    /// Whether the tables are copied from an earlier run's.
     #[must_use]
     pub fn reuses_tables(&self) -> bool {
         self.suites.iter().any(|suite| suite.reuse_tables)
@@ -193,7 +195,7 @@ impl PlanFile {
         Ok(file)
     }
 
-    /// What the plan means.
+    /// Resolves the plan.
     ///
     /// # Errors
     /// When something in it cannot be carried out; the error names the value and the remedy.
@@ -237,7 +239,7 @@ impl PlanFile {
                 systems.iter().position(|s| s.label.as_str() == label).ok_or_else(|| {
                     let known: Vec<&str> = systems.iter().map(|s| s.label.as_str()).collect();
                     let remedy = format!("write one of: {}", known.join(", "));
-                    refuse(format!("base {label:?} is no system's label"), &remedy)
+                    refuse(format!("base {label:?}: no system has this label"), &remedy)
                 })?
             }
         };
@@ -256,7 +258,10 @@ impl PlanFile {
         let audit = match self.audit.as_deref().map(str::parse) {
             None => AuditRule::default(),
             Some(Ok(rule)) => rule,
-            Some(Err(error)) => return Err(refuse(error.to_string(), "write one of them")),
+            Some(Err(error)) => {
+                let (what, remedy) = unknown_word(&error);
+                return Err(refuse(what, &remedy));
+            }
         };
         let name = self.name.clone().unwrap_or_else(|| default_name(&systems, base));
         let seed = self.schedule.seed;
@@ -302,7 +307,7 @@ impl PlanFile {
         }
         let is_timed = |suite: &SuitePlan| matches!(suite.work, SuiteWork::File { .. });
         if self.schedule.precision.is_some() && !suites.iter().any(is_timed) {
-            let what = "precision, and no step of the Insert Benchmark can end early";
+            let what = "precision has no effect: no step of the Insert Benchmark can end early";
             return refuse(what, "leave precision out");
         }
         Ok(suites)
@@ -312,16 +317,25 @@ impl PlanFile {
 /// What is wrong and what to do about it.
 type Refusal = (String, String);
 
+/// Refuses a word that is none of a known few.
+fn unknown_word(error: &UnknownWord) -> Refusal {
+    let remedy = match error.nearest() {
+        Some(word) => format!("did you mean {word:?}?"),
+        None => "write one of them".to_owned(),
+    };
+    (error.to_string(), remedy)
+}
+
 /// Refuses what a suite asks of systems that cannot do it.
 fn check_suite(suite: &SuitePlan, systems: &[SystemSpec]) -> Result<(), Refusal> {
     let SuiteWork::Insert(args) = &suite.work else { return Ok(()) };
     if args.bulk_load && !systems.iter().any(|system| system.engine == Engine::Rocksdb) {
-        let what = "bulk_load = true, and no system is MyRocks".to_owned();
-        let remedy = "leave it out, or give a system engine = \"rocksdb\"";
+        let what = "bulk_load = true needs a system with MyRocks".to_owned();
+        let remedy = "leave bulk_load out, or write engine = \"rocksdb\" for a system";
         return Err((what, remedy.to_owned()));
     }
     if systems.iter().any(|system| !system.variant.sql_after_load.is_empty()) {
-        let what = "sql_after_load, and a suite that fills its tables step by step".to_owned();
+        let what = "sql_after_load with a suite that fills its tables step by step".to_owned();
         return Err((what, "leave it out of plans with kind = \"insert\"".to_owned()));
     }
     Ok(())

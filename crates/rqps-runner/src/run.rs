@@ -27,20 +27,21 @@ use crate::system::installation::{self, Installation, Ready};
 use crate::system::{guests, leftover};
 use crate::system_state::SystemState;
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Debug)]
 pub struct Carried {
     /// Its id.
     pub id: String,
-    /// The systems that have not done all steps, each with the cause. The same call tries them again.
+    /// Systems with steps that were not measured, each with the cause. The same call tries them again.
     pub missing: Vec<(Label, anyhow::Error)>,
-    /// Share of the time since all servers were fetched that was measured.
+    /// Measured share of the time after all servers were fetched.
     pub measured_share: f64,
 }
 
-/// Carries out a plan. Every slice is stored as it ends; when this fails, what was measured is kept
-/// and the same call resumes it. Of three systems or more, one that cannot be started or fails again and
-/// again is excluded, unless it is the base. So is one that cannot be fetched, where systems come one after the other.
+/// Carries out a plan. Every slice is stored as it ends. After a failure the same call resumes the run.
+///
+/// With three or more systems, a system that cannot be started, or whose server fails repeatedly, is
+/// excluded, except the base. In a sequential run, so is a system that cannot be fetched.
 ///
 /// # Errors
 /// Whatever keeps the run from finishing: a server that cannot be fetched or started or that dies,

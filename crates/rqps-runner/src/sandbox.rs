@@ -12,7 +12,7 @@ use crate::system::installation::Installation;
 use crate::system::leftover::{self, Purpose};
 use crate::system::{Data, RunningSystem, Start};
 
-/// One server of a plan, up with an empty database, for whatever is not a run.
+/// A server of a plan with an empty database, for everything but runs.
 pub struct Sandbox {
     up: RunningSystem,
     name: String,
@@ -63,13 +63,13 @@ impl Sandbox {
         self.up.server_pid()
     }
 
-    /// Where it is.
+    /// Its address.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
         self.up.endpoint()
     }
 
-    /// Where other clients reach it: its socket and its TCP port; as which user, without the password.
+    /// Addresses for other clients, socket and TCP, with the user but without the password.
     #[must_use]
     pub fn addresses(&self) -> Vec<String> {
         let of = |transport| self.up.address(transport);

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::getpid;
 
-/// What the handler of SIGTSTP and the runner know of each other. The handler stops rqps at once where it
-/// may; where it may not, the runner does as soon as all servers go on.
+/// Shared state of the SIGTSTP handler and the runner. The handler stops rqps at once if allowed. Otherwise
+/// the runner stops rqps as soon as all servers run.
 #[derive(Debug, Clone)]
 pub struct Suspension {
     /// Whether rqps may be stopped at once.

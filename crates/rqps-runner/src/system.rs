@@ -325,7 +325,7 @@ impl RunningSystem {
         let name = running.name().to_owned();
         let tail = || running.log_tail(LOG_LINES);
         let space = format!(
-            "no space is left for the data of {name} in {}; free some, or name another directory \
+            "no space is left for the data of {name} in {}; free space, or name another directory \
              with --results",
             running.data_dir().display()
         );
@@ -374,7 +374,7 @@ pub(crate) struct Ended {
 fn describe_unclean(name: &str, stopped: &Stopped) -> Option<String> {
     match stopped {
         Stopped::Clean => None,
-        Stopped::Unclean(end) => Some(format!("{name} did not stop as it should: {end}")),
+        Stopped::Unclean(end) => Some(format!("{name} did not stop cleanly: {end}")),
         Stopped::Killed { after } => {
             Some(format!("{name} did not stop within {} s and was killed", after.as_secs_f64()))
         }

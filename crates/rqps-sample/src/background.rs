@@ -76,7 +76,7 @@ impl Background {
         std::mem::take(&mut self.shared.lock().samples)
     }
 
-    /// Values that could not be had up to now, and why.
+    /// Values that are not measured so far, and why.
     #[must_use]
     pub fn missing(&self) -> Vec<Missing> {
         self.shared.lock().sampler.missing().to_vec()
@@ -84,7 +84,7 @@ impl Background {
 
     /// Ends the thread and returns the samples, marks included, in order of time.
     ///
-    /// A sample that could not be taken is a gap; the next mark says what the matter is.
+    /// A failed sample is a gap; the next mark returns its error.
     #[must_use]
     pub fn finish(mut self) -> Vec<Sample> {
         self.stop();

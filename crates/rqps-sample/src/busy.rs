@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::process_text::parse_process_stat;
 use crate::stat_text::{HostStat, parse_host_stat};
 
-/// What the CPUs of a host did for a while.
+/// The use of a host's CPUs over some time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Busy {
     /// Share of all CPU time that was used, from 0 to 1. Time that the hypervisor took counts as used.
@@ -22,7 +22,7 @@ const MOST_PROGRAMS: usize = 3;
 /// The least share of all CPU time that makes a program one of them.
 const LEAST_SHARE: f64 = 0.02;
 
-/// Watches the host for a while, in which the caller sleeps. `None` where the kernel does not tell.
+/// Watches the host for some time, in which the caller sleeps. `None` where the kernel does not report it.
 #[must_use]
 pub fn busy(during: Duration) -> Option<Busy> {
     let before = (host()?, processes());

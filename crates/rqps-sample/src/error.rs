@@ -1,8 +1,8 @@
-//! What can go wrong while sampling, and what is merely missing on this host.
+//! Errors of sampling, and values that this host lacks.
 
 use std::path::PathBuf;
 
-/// Text of the kernel that does not look as its documentation says.
+/// Text of the kernel that differs from its documentation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line_number} {line:?}: {problem}")]
 pub struct TextError {
@@ -43,8 +43,8 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
-    /// A file was read and not understood.
-    #[error("cannot understand {}; please report it with the kernel's version", path.display())]
+    /// A file could not be parsed.
+    #[error("cannot parse {}; report it with the kernel's version", path.display())]
     Text {
         /// The file.
         path: PathBuf,
@@ -67,20 +67,20 @@ pub enum Error {
         #[source]
         source: nix::errno::Errno,
     },
-    /// The thread that samples could not be started, or ended by a panic.
+    /// The sampling thread could not be started, or panicked.
     #[error("the sampling thread {what}")]
     Thread {
-        /// What became of it.
+        /// What happened to it.
         what: String,
     },
 }
 
-/// A value that this host or this user cannot have; it stays 0 or absent in every sample.
+/// A value that this host or user cannot measure; it is 0 or absent in every sample.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
     /// The value: `storage of the data directory`.
     pub what: &'static str,
-    /// Why it cannot be had, and what would help.
+    /// Why it is not measured, and what would help.
     pub reason: String,
 }
 

@@ -1,5 +1,4 @@
-//! Files that a user names, read whole, whatever the name leads to: no device fills the memory, no pipe waits
-//! for ever.
+//! Files that a user names, read whole. Devices cannot fill the memory, and pipes cannot block for ever.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -15,10 +14,10 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 /// How long a pipe may take to its end: what is behind it (`<(pass show db)`) may ask somebody for a word.
 const PIPE_TIME: Duration = Duration::from_secs(10);
 
-/// The bytes of a plain file, or of a pipe that ends within ten seconds.
+/// The bytes of a regular file, or of a pipe that ends within ten seconds.
 ///
 /// # Errors
-/// When it cannot be read, is anything else, or has more than `limit` bytes.
+/// When the file cannot be read, is another kind of file, or has more than `limit` bytes.
 pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     read_with_mode(path, limit).map(|(bytes, _)| bytes)
 }
@@ -45,7 +44,7 @@ pub enum Access {
 /// The bits of a file's mode that let its group or everybody read it.
 const READ_BY_OTHERS: u32 = 0o044;
 
-/// The bytes, and the mode of a plain file.
+/// The bytes, and the mode of a regular file.
 fn read_with_mode(path: &Path, limit: u64) -> io::Result<(Vec<u8>, Option<u32>)> {
     // A pipe that nobody writes to would make the opening wait.
     let file = File::options().read(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(path)?;
@@ -64,7 +63,7 @@ fn read_with_mode(path: &Path, limit: u64) -> io::Result<(Vec<u8>, Option<u32>)>
     } else if kind.is_dir() {
         return Err(Errno::EISDIR.into());
     } else {
-        return Err(io::Error::other("it is no plain file; name one"));
+        return Err(io::Error::other("it is not a regular file; name a regular file"));
     };
     if bytes.len() as u64 > limit {
         return Err(too_large(limit));
@@ -96,7 +95,7 @@ fn read_pipe(pipe: &File, limit: u64, time: Duration) -> io::Result<Vec<u8>> {
         let mut fds = [PollFd::new(pipe.as_fd(), PollFlags::POLLIN)];
         match poll(&mut fds, left) {
             Ok(0) => {
-                let text = format!("the pipe did not end within {time:?}; name a plain file");
+                let text = format!("the pipe did not end within {time:?}; name a regular file");
                 return Err(io::Error::new(io::ErrorKind::TimedOut, text));
             }
             Ok(_) => {}
@@ -125,7 +124,7 @@ fn too_large(limit: u64) -> io::Error {
         0x10_0000..0x4000_0000 => format!("{} MiB", limit >> 20),
         _ => format!("{} GiB", limit >> 30),
     };
-    let text = format!("too large: more than {shown} are not read");
+    let text = format!("too large: at most {shown} are read");
     io::Error::new(io::ErrorKind::FileTooLarge, text)
 }
 
@@ -153,15 +152,15 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
         let link = dir.path().join("link");
         symlink("/dev/zero", &link).unwrap();
-        assert!(read(&link, 10).unwrap_err().to_string().contains("no plain file"));
+        assert!(read(&link, 10).unwrap_err().to_string().contains("not a regular file"));
         assert_eq!(read(dir.path(), 10).unwrap_err().kind(), io::ErrorKind::IsADirectory);
         let missing = read(&dir.path().join("nothing"), 10).unwrap_err();
         assert_eq!(missing.kind(), io::ErrorKind::NotFound);
         fs::write(&path, b"\xff").unwrap();
         assert!(read_text(&path, 10).unwrap_err().to_string().contains("not UTF-8"));
-        assert_eq!(too_large(64 << 10).to_string(), "too large: more than 64 KiB are not read");
-        assert_eq!(too_large(16 << 20).to_string(), "too large: more than 16 MiB are not read");
-        assert_eq!(too_large(1 << 30).to_string(), "too large: more than 1 GiB are not read");
+        assert_eq!(too_large(64 << 10).to_string(), "too large: at most 64 KiB are read");
+        assert_eq!(too_large(16 << 20).to_string(), "too large: at most 16 MiB are read");
+        assert_eq!(too_large(1 << 30).to_string(), "too large: at most 1 GiB are read");
     }
 
     #[test]

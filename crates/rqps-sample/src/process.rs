@@ -194,7 +194,7 @@ fn resident(status: &TaskStatus, scratch: &mut Scratch) -> (u64, u64) {
         (Some(anonymous), _) => (anonymous, status.rss_shared_bytes),
         (None, Some(all)) => {
             note_missing(&mut scratch.missing, "shared memory of the server", || {
-                "the kernel (before Linux 4.5) does not tell shared from private memory, so that \
+                "the kernel (before Linux 4.5) does not separate shared from private memory, so \
                  shared memory is counted once per process"
                     .to_owned()
             });

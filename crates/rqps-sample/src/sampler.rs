@@ -17,7 +17,7 @@ use crate::watched::{MAX_WATCHED, Watched};
 /// Files of processes and threads that a sampler keeps open at most.
 pub const MAX_OPEN_FILES: usize = MAX_KEPT_FILES + MAX_WATCHED;
 
-/// What is to be sampled beside the host and rqps itself.
+/// What is sampled besides the host and rqps itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Target {
     /// The server's first process; its descendants are found. `None` for a server elsewhere.
@@ -91,8 +91,8 @@ impl Sampler {
         self
     }
 
-    /// From now on samples tell CPU time and waiting of these threads: those of the server that serve
-    /// clients, and the client threads. Either may be empty: not known.
+    /// From now on samples have CPU time and waiting of these threads: the server's connection threads
+    /// and the client threads. Either may be empty: not known.
     pub fn watch(&mut self, served: &[i32], clients: &[i32]) {
         // Closed first: the files of the step before are not to be open at the same time.
         self.watched = Watched::default();
@@ -136,10 +136,9 @@ impl Sampler {
         Ok(Sample { at_ns, host, server, client, storage, sampler_cpu_ns, waits })
     }
 
-    /// Takes a sample of what changes within a tenth of a second and costs little to read: CPU times
-    /// and faults of server and client, of the threads that are watched, the host's CPU times, context
-    /// switches and time stalled on storage, storage. All
-    /// other counters and gauges stand as 0 and are for [`Sampler::sample`] to tell.
+    /// Takes a sample of the values that change within a tenth of a second and cost little to read: CPU
+    /// times and faults of server, client and watched threads; CPU times, context switches and time
+    /// stalled on storage of the host; storage. All other values are 0: [`Sampler::sample`] has them.
     ///
     /// # Errors
     /// As [`Sampler::sample`].
@@ -180,7 +179,7 @@ impl Sampler {
         Ok(sample)
     }
 
-    /// Values that could not be had up to now, and why.
+    /// Values that are not measured so far, and why.
     #[must_use]
     pub fn missing(&self) -> &[Missing] {
         &self.scratch.missing

@@ -53,8 +53,8 @@ fn no_device(dir: &Path) -> String {
         .and_then(|(path, text)| parse_mount_of(&text, &path).ok());
     let on = mount.map_or_else(String::new, |m| format!(" on {} ({})", m.kind, m.source));
     format!(
-        "{} is{on}, which /proc/diskstats does not count as a device; put the data directory on a \
-         file system of a disk or partition",
+        "{}{on} has no device in /proc/diskstats; put the data directory on a file system of a \
+         disk or partition",
         dir.display()
     )
 }
@@ -68,7 +68,7 @@ mod tests {
         let mut missing = Vec::new();
         assert!(StorageReader::open(Path::new("/proc"), &mut missing).unwrap().is_none());
         let text = missing[0].to_string();
-        assert!(text.contains("/proc is on proc (proc), which"), "{text}");
+        assert!(text.contains("/proc on proc (proc) has no device"), "{text}");
         assert!(StorageReader::open(Path::new("/no/such"), &mut missing).is_err());
     }
 }

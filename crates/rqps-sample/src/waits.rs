@@ -47,13 +47,13 @@ pub struct Waits {
     pub n_looks: u64,
     /// Threads, at most.
     pub n_threads: u32,
-    /// CPU time that it took, ns.
+    /// CPU time of the sampler, ns.
     pub cost_ns: u64,
-    /// Whether the kernel told where a thread waits.
+    /// Whether the kernel reported where a thread waits.
     pub has_places: bool,
-    /// Whether it told system calls.
+    /// Whether the kernel reported system calls.
     pub has_calls: bool,
-    /// Whether threads that serve clients are told from the others.
+    /// Whether connection threads are distinguished from the others.
     pub has_kinds: bool,
 }
 
@@ -74,8 +74,8 @@ pub struct WaitSampler {
 }
 
 impl WaitSampler {
-    /// Gets ready to look at the processes that `processes` gives, asked again about once a second.
-    /// `serving` are the threads that serve clients; empty where they are not known.
+    /// Prepares to sample the processes that `processes` gives, asked again about once a second.
+    /// `serving` are the connection threads; empty where they are not known.
     ///
     /// # Errors
     /// When the thread cannot be started.
@@ -92,12 +92,12 @@ impl WaitSampler {
         Ok(Self { task, thread: Some(thread) })
     }
 
-    /// Looks from now on, at the times of a grid that goes on while it does not.
+    /// Samples from now on, at the times of a grid that continues during pauses.
     pub fn go_on(&self) {
         self.set(Task::Look);
     }
 
-    /// Looks no more for now: a look under way has ended when this returns.
+    /// Pauses the sampling: a sample under way has ended when this returns.
     pub fn pause(&self) {
         self.set(Task::Wait);
     }
@@ -106,16 +106,14 @@ impl WaitSampler {
         *self.task.0.lock().unwrap_or_else(PoisonError::into_inner) = task;
     }
 
-    /// Ends the thread and gives what it saw.
+    /// Ends the thread and returns its samples.
     ///
     /// # Errors
-    /// When it has ended by a panic.
+    /// When the thread has panicked.
     pub fn finish(mut self) -> Result<Waits, Error> {
         self.end();
         let joined = self.thread.take().map(JoinHandle::join);
-        joined
-            .and_then(Result::ok)
-            .ok_or_else(|| Error::Thread { what: "ended by a panic".to_owned() })
+        joined.and_then(Result::ok).ok_or_else(|| Error::Thread { what: "panicked".to_owned() })
     }
 
     fn end(&self) {

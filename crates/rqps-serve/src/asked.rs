@@ -68,7 +68,7 @@ mod tests {
     fn no_path_leads_out() {
         let parts = |path: &str| parts_of(path).map(|parts| parts.join("|"));
         assert_eq!(parts("/").as_deref(), Some(""));
-        assert_eq!(parts("/runs/2026-a_b.c/report").as_deref(), Some("runs|2026-a_b.c|report"));
+        assert_eq!(parts("/runs/2026-a_b.c/about").as_deref(), Some("runs|2026-a_b.c|about"));
         for bad in [
             "",
             "runs",

@@ -17,6 +17,7 @@ mod reply;
 mod route;
 mod server;
 mod token;
+pub mod verdicts;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

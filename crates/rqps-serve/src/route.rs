@@ -34,8 +34,8 @@ impl<'a> Route<'a> {
             ["compare"] => Self::Compare,
             ["history"] => Self::History,
             ["static", name] => Self::File(name),
-            ["runs", id] => Self::Overview(id),
-            ["runs", id, "report"] => Self::Report(id),
+            ["runs", id] => Self::Report(id),
+            ["runs", id, "about"] => Self::Overview(id),
             ["runs", _, "data", name] => Self::Data(name),
             ["runs", id, "live"] => Self::Live(id),
             ["runs", id, "events"] => Self::Events(id),
@@ -118,7 +118,8 @@ mod tests {
             Route::of(&parts).map(|route| format!("{route:?}"))
         };
         assert_eq!(route("/").as_deref(), Some("List"));
-        assert_eq!(route("/runs/r1/").as_deref(), Some("Overview(\"r1\")"));
+        assert_eq!(route("/runs/r1/").as_deref(), Some("Report(\"r1\")"));
+        assert_eq!(route("/runs/r1/about").as_deref(), Some("Overview(\"r1\")"));
         assert_eq!(route("/runs/r1/data/r1.csv").as_deref(), Some("Data(\"r1.csv\")"));
         assert_eq!(route("/runs"), None);
         assert_eq!(route("/rqps.db"), None);

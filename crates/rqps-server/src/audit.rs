@@ -10,8 +10,8 @@ use rqps_model::{Dbms, SettingOrigin, SettingSource, Version};
 use crate::dbms::driver;
 use crate::dbms::driver::OriginsQuestion;
 
-/// Where the values of the settings come from. `configured` names what the configuration of a server
-/// of our own sets; absent for somebody else's.
+/// Source of each setting's value. `configured` has the settings in the configuration of rqps's own server;
+/// absent for an external server.
 pub fn origins(
     dbms: Dbms,
     version: Option<&Version>,

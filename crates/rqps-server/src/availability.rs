@@ -20,7 +20,7 @@ use crate::tool::{self, Terms};
 use crate::watch::Watch;
 use crate::{Error, debian, disk, fetch, library};
 
-/// Something that sources get their archives from.
+/// A place that archives come from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// The user's Maven client and its registries.
@@ -35,14 +35,14 @@ pub enum Place {
     Site(String),
 }
 
-/// What a place says.
+/// What a place answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// It can be used.
+    /// It is usable.
     Yes,
-    /// A suite of Debian: the packages that it has of those that servers need, as `(name, version)`.
+    /// A suite of Debian: those of the wanted packages that it has, as `(name, version)`.
     Packages(Vec<(String, String)>),
-    /// A web site: the archives that it has, and what it answers for those that it has not.
+    /// A web site: the archives that it has, and its answers for the others.
     Archives {
         /// Addresses.
         there: BTreeSet<String>,
@@ -56,21 +56,21 @@ pub enum Answer {
         /// What to do.
         remedy: String,
     },
-    /// It is there, and gives no answer.
+    /// It does not answer.
     Silent {
         /// What the client says.
         why: String,
     },
 }
 
-/// Whether a server can be had.
+/// Whether a server is available.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Availability {
     /// It is in the cache.
     Here,
-    /// It can be had from this kind of source.
+    /// From this kind of source.
     From(&'static str),
-    /// It cannot; why.
+    /// Not available; the reason.
     No(String),
 }
 
@@ -128,7 +128,7 @@ fn site(url: &str) -> Option<String> {
     Some(format!("{scheme}://{}", rest.split('/').next()?))
 }
 
-/// Asks every place that the catalogue's sources need, all at once.
+/// Asks all places of the catalogue's sources at the same time.
 ///
 /// # Errors
 /// When the work is stopped, or the cache cannot be written.
@@ -166,7 +166,7 @@ pub fn ask_all(
                 })
             })
             .collect();
-        let lost = || Error::io("ask a source", io::Error::other("the question ended in a bug"));
+        let lost = || Error::io("ask a source", io::Error::other("its thread panicked"));
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(lost()))).collect()
     });
     // It is empty but for what another rqps asks at this moment.
@@ -288,7 +288,7 @@ fn run(
     Ok(Answer::NoClient { tool, remedy: format!("apt-get install {package}") })
 }
 
-/// Whether a server can be had, by what the places said.
+/// Whether a server is available, by the places' answers.
 #[must_use]
 pub fn availability(
     entry: &Entry,
@@ -344,7 +344,7 @@ fn usable(
                 let why = it.urls.iter().find_map(|url| {
                     absent.get(url).filter(|_| site(url).is_some_and(|s| Place::Site(s) == place))
                 });
-                let why = why.map_or("was not asked for it", String::as_str);
+                let why = why.map_or("was not asked", String::as_str);
                 told.push(format!("{place} {why} for {}", it.file));
             }
             (Some(Answer::NoClient { tool, .. }), _) => told.push(format!("{tool} is missing")),
@@ -354,7 +354,7 @@ fn usable(
     Err(told)
 }
 
-/// The libraries of a server that this host does not have and the cache neither.
+/// The libraries of a server that neither this host nor the cache has.
 #[must_use]
 pub fn missing_libraries<'a>(entry: &'a Entry, cache: &Path) -> Vec<&'a str> {
     library::missing(entry, cache)

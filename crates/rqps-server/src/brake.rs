@@ -21,16 +21,16 @@ use trace::{await_stop, detach, seize};
 /// How long a thread may take to stop when it is tried: one that waits for storage stops after that.
 const TRY_WITHIN: Duration = Duration::from_secs(20);
 
-/// What can be stopped for a moment, and how.
+/// Threads or processes that can be stopped for a moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Brake {
     /// These threads, by tracing them.
     Threads(Vec<i32>),
-    /// These processes, by signals. They are to be known to a [`crate::Watchdog`].
+    /// These processes, by signals. A [`crate::Watchdog`] must know them.
     Processes(Vec<i32>),
 }
 
-/// Stopped until it is dropped.
+/// Stopped threads or processes; they continue when it is dropped.
 #[derive(Debug)]
 pub struct Held<'a> {
     brake: &'a Brake,
@@ -41,7 +41,7 @@ pub struct Held<'a> {
     since: Instant,
 }
 
-/// Whether the kernel lets rqps trace a thread: tried on it.
+/// Whether the kernel lets rqps trace a thread, by a trial on it.
 ///
 /// # Errors
 /// When the kernel refuses for another reason than a lack of privilege, or the thread does not stop
@@ -70,7 +70,7 @@ fn try_on(thread: i32) -> Result<bool, Errno> {
 }
 
 impl Brake {
-    /// Stops everything; what has ended is none of its business, and does not count among what is held.
+    /// Stops everything that has not ended; what has ended does not count.
     ///
     /// # Errors
     /// When the kernel refuses, with what was stopped until then continued.
@@ -122,13 +122,13 @@ impl Brake {
 }
 
 impl Held<'_> {
-    /// How many threads or processes are stopped: 0 where all have ended.
+    /// Number of stopped threads or processes; 0 if all have ended.
     #[must_use]
     pub fn n(&self) -> usize {
         self.n
     }
 
-    /// When the first was told to stop.
+    /// When the first was stopped.
     #[must_use]
     pub fn since(&self) -> Instant {
         self.since

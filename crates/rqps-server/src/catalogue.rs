@@ -13,7 +13,7 @@ use crate::{Error, Source};
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// Its family.
+    /// Its DBMS.
     pub dbms: Dbms,
     /// Its version.
     pub version: Version,
@@ -24,21 +24,20 @@ pub struct Entry {
     pub packaged: Option<String>,
     /// How it was compiled, for the reader of a comparison.
     pub compiled: String,
-    /// Size of what is kept of it, MB (10^6 bytes).
+    /// Unpacked size, MB (10^6 bytes).
     pub unpacked_mb: u64,
     /// Shared libraries that neither the archive nor every host has.
     pub libraries: Vec<String>,
-    /// Engines besides the family's own.
+    /// Engines besides the DBMS's own.
     #[serde(default)]
     pub engines: Vec<Engine>,
-    /// False where it was never started by those who listed it: layout and recipe follow from what
-    /// is published.
+    /// False if nobody has started it yet: layout and recipe follow from what is published.
     #[serde(default = "yes")]
     pub tried: bool,
-    /// The machine that it is for, as `uname -m` says.
+    /// The machine that it runs on, as `uname -m` says.
     #[serde(default = "x86_64")]
     pub arch: String,
-    /// Where it can be had, tried in order.
+    /// Its sources, tried in order.
     #[serde(rename = "source")]
     pub sources: Vec<Source>,
     /// Whether it is the build that is meant when none is named.
@@ -70,8 +69,8 @@ fn x86_64() -> String {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Layout {
-    /// Path in front of everything that is kept; `{version}` stands for the server's, `*/` for a
-    /// top directory of whatever name.
+    /// Path in front of everything that is kept; `{version}` is the server's version, `*/` is a top directory
+    /// of any name.
     #[serde(default)]
     pub strip: String,
     /// Name of an archive inside the archive that holds the tree.
@@ -81,7 +80,7 @@ pub struct Layout {
     pub nested: Vec<String>,
     /// Beginnings of the paths that are kept.
     pub keep: Vec<String>,
-    /// Beginnings of the paths that are excluded all the same.
+    /// Beginnings of paths that are excluded although `keep` matches.
     #[serde(default)]
     pub drop: Vec<String>,
     /// Beginnings of the paths whose files become executable.
@@ -132,9 +131,8 @@ impl Catalogue {
         &self.servers
     }
 
-    /// The entry for a version: the very one, or the newest that begins with the same numbers
-    /// (`8.0` finds 8.0.33), of those that were tried when there are any. Without a build, the first
-    /// one of the catalogue.
+    /// The entry for a version: the exact version, or the newest that begins with the same numbers (`8.0`
+    /// finds 8.0.33), a tried one if there is any. Without a build, the catalogue's first.
     ///
     /// # Errors
     /// [`Error::UnknownVersion`] with the nearest versions that there are,
@@ -179,8 +177,8 @@ impl Catalogue {
         }
     }
 
-    /// How one asks for the servers that have an engine besides their family's own: those that were
-    /// tried, when there are any.
+    /// Selectors of the servers that have an engine besides their DBMS's own: only tried ones if there are
+    /// any.
     #[must_use]
     pub fn selectors_with(&self, engine: Engine) -> Vec<String> {
         let has_it = |entry: &&Entry| entry.engines.contains(&engine);
@@ -230,7 +228,7 @@ impl Entry {
         format!("{}-{}{build}", self.dbms, self.version)
     }
 
-    /// How one asks for it: `mysql@8.0.33`, `postgres@18.6+debian`.
+    /// Its selector: `mysql@8.0.33`, `postgres@18.6+debian`.
     #[must_use]
     pub fn selector(&self) -> String {
         let build = if self.first { String::new() } else { format!("+{}", self.build) };
@@ -250,19 +248,19 @@ impl Entry {
         self.sources.iter().zip(tags).find(|(source, _)| source.gave(identity))
     }
 
-    /// Whether it comes from a file of the user's.
+    /// Whether it comes from the user's catalogue.
     #[must_use]
     pub fn is_own(&self) -> bool {
         self.own
     }
 
-    /// Whether it comes from a file of the user's and takes the place of a built-in one.
+    /// Whether it comes from the user's catalogue and replaces a built-in entry.
     #[must_use]
     pub fn shadows(&self) -> bool {
         self.shadows
     }
 
-    /// The group that it is listed in: PostgreSQL's and MySQL's series by its first numbers.
+    /// Its series: the first numbers of the version, for lists.
     #[must_use]
     pub fn series(&self) -> String {
         let two = self.dbms.is_mysql_family() || !self.version.at_least(&[10]);
@@ -309,7 +307,7 @@ mod tests {
 
     #[test]
     fn an_unknown_version_names_the_nearest() {
-        expect_test::expect![[r#"mysql 5.8.44 is not in the catalogue; the nearest are 5.7.34, 5.7.44, 8.0.13, 8.0.15 (or give basedir = "DIR" for a server that is installed)"#]]
+        expect_test::expect![[r#"mysql 5.8.44 is not in the catalogue; the nearest are 5.7.34, 5.7.44, 8.0.13, 8.0.15 (or name an installed server with basedir = "DIR")"#]]
             .assert_eq(&find(Dbms::Mysql, "5.8.44").unwrap_err());
         // 17.1 is not a beginning of 17.11.
         assert!(find(Dbms::Postgres, "17.1").unwrap_err().contains("16.15, 17.0, 17.2, 17.4"));

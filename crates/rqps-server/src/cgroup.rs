@@ -78,7 +78,7 @@ impl Group {
         let group = Self { dir, interface: place.interface, _made_room: place.made_room };
         let kind = fs::read_to_string(group.dir.join("cgroup.type")).unwrap_or_default();
         if !["", "domain"].contains(&kind.trim()) {
-            return Err(format!("{} takes no processes ({})", group.dir.display(), kind.trim()));
+            return Err(format!("{} accepts no processes ({})", group.dir.display(), kind.trim()));
         }
         if group.interface == Interface::V1 && group.dir.join("cpuset.cpus").exists() {
             // Empty in a new group, and nothing may enter before they are set.

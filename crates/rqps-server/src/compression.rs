@@ -12,10 +12,10 @@ use crate::dbms::driver;
 use crate::destructive::Scope;
 use crate::{Error, destructive};
 
-/// The server whose compression is looked at.
+/// The server whose compression is checked.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
-    /// Its family.
+    /// Its DBMS.
     pub dbms: Dbms,
     /// Its version.
     pub version: &'a Version,
@@ -23,12 +23,12 @@ pub struct Subject<'a> {
     pub server: &'a str,
     /// The tables' engine.
     pub engine: Engine,
-    /// Whether rqps started it and may set what it likes.
+    /// What rqps may change on it.
     pub scope: Scope<'a>,
 }
 
-/// Refuses a compression that the server does not support, and switches it on where that is done in
-/// a running server.
+/// Refuses a compression that the server does not support, and switches it on if that needs the running
+/// server.
 ///
 /// # Errors
 /// [`Error::Unsupported`] with what it does support, [`Error::Client`].
@@ -126,16 +126,15 @@ fn choose_algorithm(
             server: subject.server.to_owned(),
             what: format!("compression = \"{compression}\""),
             detail: format!(
-                "its innodb_compression_algorithm is {other}, and rqps sets nothing on a server \
-                 that it did not start: set it there"
+                "its innodb_compression_algorithm is {other}, and rqps did not start the server; \
+                 set the algorithm there"
             ),
         }),
         _ => Ok(()),
     }
 }
 
-/// Checks that `tables` of the current database are compressed as they were meant to be, and that
-/// each of them was looked at.
+/// Checks the compression of all `tables` of the current database.
 ///
 /// # Errors
 /// [`Error::NotAsMeant`] with what was found, [`Error::Client`].
@@ -151,14 +150,14 @@ pub fn verify(
             let sql = "select option_type, value from information_schema.rocksdb_cf_options \
                        where cf_name = 'default' and option_type in ('COMPRESSION_TYPE', \
                        'BOTTOMMOST_COMPRESSION', 'COMPRESSION_PER_LEVEL') order by 1";
-            let options = pairs("look at RocksDB's options", sql, connection)?;
+            let options = pairs("read RocksDB's options", sql, connection)?;
             verify::wrong_levels(compression, &options)
         }
         Engine::Innodb => {
             let sql = "select table_name, concat(row_format, '|', create_options) \
                        from information_schema.tables where table_schema = database() \
                        and table_type = 'BASE TABLE' order by 1";
-            let there = pairs("look at the tables", sql, connection)?;
+            let there = pairs("read the tables' options", sql, connection)?;
             let of_table = |table: &String| verify::wrong_table(table, compression, &there);
             let wrong = tables.iter().find_map(of_table);
             match compression {
@@ -167,7 +166,7 @@ pub fn verify(
                 {
                     let sql = "select @@innodb_compression_algorithm";
                     let result = connection.query(sql).map_err(|e| Error::client(sql, e))?;
-                    let found = result.scalar().unwrap_or("not told");
+                    let found = result.scalar().unwrap_or("unknown");
                     (found != codec.name())
                         .then(|| format!("innodb_compression_algorithm is {found}"))
                 }
@@ -227,8 +226,8 @@ mod tests {
             refusal(subject, compression.parse().unwrap(), &known).to_string()
         };
         expect_test::expect![[r#"
-            MariaDB 10.11.19 cannot do compression = "page-lz4" of engine innodb: this build supports none, row, page-zlib
-            MariaDB 10.11.19 cannot do compression = "lz4+zstd" of engine rocksdb: this build supports none, lz4, or two of them as lz4+zstd"#]]
+            MariaDB 10.11.19 does not support compression = "page-lz4" of engine innodb: this build supports none, row, page-zlib
+            MariaDB 10.11.19 does not support compression = "lz4+zstd" of engine rocksdb: this build supports none, lz4, or two of them as lz4+zstd"#]]
         .assert_eq(&format!(
             "{}\n{}",
             text(Engine::Innodb, "page-lz4", &["none", "row", "page-zlib"]),

@@ -83,8 +83,8 @@ impl Confinement {
     pub(crate) fn check(&self, server: &str, pids: &[i32]) -> Result<(), Error> {
         let outside = |what: String, detail: String| Error::Limit {
             what,
-            detail: format!("{server} is not held by it: {detail}"),
-            remedy: "this is a fault of rqps or of the kernel: please report it".to_owned(),
+            detail: format!("it does not hold for {server}: {detail}"),
+            remedy: "this is a fault of rqps or of the kernel: report it".to_owned(),
         };
         for group in self.groups() {
             if let Some(pid) = stranger(pids, || group.members()) {
@@ -104,8 +104,8 @@ impl Confinement {
             return Err(Error::Limit {
                 what: format!("memory = {}", written_bytes(bytes)),
                 detail: format!(
-                    "{kb} KB of process {pid} of {server} are huge pages, which the kernel does not \
-                     count against the limit"
+                    "{kb} KB of process {pid} of {server} are huge pages, which do not count against \
+                     the limit"
                 ),
                 remedy:
                     "turn them off in `options` (large_pages = 0, huge_pages = \"off\"), or leave \
@@ -151,15 +151,15 @@ impl Confinement {
                 n => format!("{n} processes"),
             };
             format!(
-                "the kernel killed {what} of the server for lack of memory within memory = \"{}\"; \
-                 give it more, or a smaller cache by options",
+                "the kernel killed {what} of the server for lack of memory (memory = \"{}\"); write \
+                 more memory, or a smaller cache in options",
                 written_bytes(bytes)
             )
         })
     }
 }
 
-/// Whether memory can be limited here at all, before anything is started.
+/// Checks that memory can be limited on this host, before anything is started.
 ///
 /// # Errors
 /// [`Error::Limit`] with the reasons and the remedy.
@@ -167,7 +167,7 @@ pub fn probe(limits: &Limits) -> Result<(), Error> {
     Confinement::new(limits, "probe").map(drop)
 }
 
-/// How memory can be limited here, found out as before a run: `cgroup v2, memory.max`.
+/// How memory is limited on this host, by a trial: `cgroup v2, memory.max`.
 ///
 /// # Errors
 /// [`Error::Limit`] with the reasons and the remedy.
@@ -181,7 +181,7 @@ pub fn probe_memory() -> Result<&'static str, Error> {
 fn no_memory_limit(bytes: u64, detail: String) -> Error {
     Error::Limit {
         what: format!("memory = \"{}\"", written_bytes(bytes)),
-        detail: format!("rqps can use no control group for it ({detail})"),
+        detail: format!("no control group is available to rqps ({detail})"),
         remedy: "run rqps as root, or with systemd as `systemd-run --user --scope -p Delegate=yes \
                  rqps ...`; in a container, mount /sys/fs/cgroup writable; or leave out memory"
             .to_owned(),
@@ -271,7 +271,7 @@ mod tests {
         let alone = allowed_cpus(me, me).unwrap().numbers().len() == 1;
         if !alone || confinement.cpus_by.is_some() {
             let error = confinement.check("x", &[me]).unwrap_err().to_string();
-            assert!(error.contains("x is not held by it"), "{error}");
+            assert!(error.contains("it does not hold for x"), "{error}");
         }
     }
 
@@ -313,7 +313,7 @@ mod tests {
         confinement.check("x", &pids[..1]).unwrap();
         process.wait(Duration::from_secs(60)).unwrap().unwrap();
         let told = confinement.told_by_oom().unwrap();
-        assert!(told.contains("within memory = \"64M\"; give it more"), "{told}");
+        assert!(told.contains("(memory = \"64M\"); write more memory"), "{told}");
         assert!(confinement.facts()[0].1.starts_with("64M (cgroup v"), "{told}");
         drop(process);
         // Nothing is left of it, and it can be made again.

@@ -47,19 +47,19 @@ fn words(is_dumped: bool, pattern: &str, limit: u64, dir: &Path) -> String {
     let setting = format!("kernel.core_pattern is {pattern:?}");
     if !is_dumped {
         return match limit {
-            0 => format!("no core was dumped, as none may be (ulimit -c); {setting}"),
+            0 => format!("no core was dumped, as ulimit -c is 0; {setting}"),
             _ => format!("no core was dumped; {setting}"),
         };
     }
     if let Some(program) = pattern.strip_prefix('|') {
         let program = program.split_whitespace().next().unwrap_or_default();
-        return format!("its core was handed to {program}; {setting}");
+        return format!("its core went to {program}; {setting}");
     }
     if pattern.starts_with('/') {
         return format!("its core was dumped; {setting}");
     }
     format!(
-        "its core was dumped in {}, and goes with its data; {setting}, and one with a path would keep it",
+        "its core was dumped in {} and is removed with its data; {setting}, a path there would keep it",
         dir.display()
     )
 }
@@ -73,19 +73,19 @@ mod tests {
         let of = |is_dumped, pattern, limit| words(is_dumped, pattern, limit, Path::new("/d"));
         assert_eq!(
             of(false, "core", 0),
-            "no core was dumped, as none may be (ulimit -c); kernel.core_pattern is \"core\""
+            "no core was dumped, as ulimit -c is 0; kernel.core_pattern is \"core\""
         );
         let not_dumped = "no core was dumped; kernel.core_pattern is \"/c/%p\"";
         assert_eq!(of(false, "/c/%p", 1), not_dumped);
         assert_eq!(
             of(true, "|/usr/lib/handler %P %u", 0),
-            "its core was handed to /usr/lib/handler; kernel.core_pattern is \"|/usr/lib/handler %P %u\""
+            "its core went to /usr/lib/handler; kernel.core_pattern is \"|/usr/lib/handler %P %u\""
         );
         assert_eq!(of(true, "/c/%p", 1), "its core was dumped; kernel.core_pattern is \"/c/%p\"");
         assert_eq!(
             of(true, "core.%p", 1),
-            "its core was dumped in /d, and goes with its data; kernel.core_pattern is \"core.%p\", and one \
-             with a path would keep it"
+            "its core was dumped in /d and is removed with its data; kernel.core_pattern is \"core.%p\", \
+             a path there would keep it"
         );
     }
 

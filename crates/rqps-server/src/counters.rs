@@ -35,8 +35,8 @@ impl std::fmt::Debug for Probe {
 }
 
 impl Probe {
-    /// Opens a connection and finds out what there is and what asking costs. The server may take `within` to
-    /// tell its counters, while clients are at work.
+    /// Opens a connection, and finds the available counters and the cost of reading them. `within` is the
+    /// longest time of a read, while clients work.
     ///
     /// # Errors
     /// When the server cannot be reached, or the connection fails.
@@ -58,13 +58,13 @@ impl Probe {
         Ok(probe)
     }
 
-    /// Whether the server tells any counters; one may refuse its views, or know none of the names.
+    /// Whether the server reports any counters.
     #[must_use]
     pub fn tells_any(&self) -> bool {
         self.tells_any
     }
 
-    /// The counters as they stand.
+    /// Reads the counters.
     ///
     /// # Errors
     /// When the connection fails. What the server refuses to tell is skipped.
@@ -84,7 +84,7 @@ impl Probe {
         Ok(counters)
     }
 
-    /// What was counted from `first` to `last`, less what asking adds.
+    /// What was counted from `first` to `last`, without the cost of reading.
     #[must_use]
     pub fn between(&self, first: &Counters, last: &Counters) -> Counters {
         since(first, last, &self.own)

@@ -9,8 +9,7 @@ use rqps_model::Dbms;
 use crate::dbms::driver;
 use crate::dbms::driver::FilePart;
 
-/// What a data directory takes on disk, bytes of allocated blocks: sparse files count as what they
-/// take.
+/// Disk space of a data directory, bytes of allocated blocks: a sparse file counts its blocks only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DataDirSizes {
     /// All of it.
@@ -21,8 +20,7 @@ pub struct DataDirSizes {
     pub binlog: u64,
 }
 
-/// Sizes of a server's data directory. Files that vanish meanwhile count as nothing: servers delete
-/// files.
+/// Disk space of a server's data directory. Files that vanish meanwhile count as 0.
 #[must_use]
 pub fn data_dir_sizes(dbms: Dbms, dir: &Path) -> DataDirSizes {
     let mut sizes = DataDirSizes::default();

@@ -35,12 +35,12 @@ pub(crate) fn driver(dbms: Dbms) -> &'static Driver {
     }
 }
 
-/// What a server says it is.
+/// DBMS and version as a server reports them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
     /// The DBMS.
     pub dbms: Dbms,
-    /// Its version as people write it: `10.11.19`. Empty where it is not told.
+    /// Its version: `10.11.19`; empty if not reported.
     pub version: String,
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn recognise(named: Dbms, connection: &mut dyn Connection) -> Result<
     Ok(told_by(named, &VersionWords { greeting, version: text(), comment: text() }))
 }
 
-/// The version of a server on a connection to it, where it tells one.
+/// The version that a server reports on a connection, if any.
 ///
 /// # Errors
 /// [`Error::Client`].
@@ -99,25 +99,25 @@ pub(crate) fn own_server(dbms: Dbms) -> Result<&'static OwnServer, Error> {
     driver(dbms).own.as_ref().ok_or_else(|| server_files::not_started(dbms))
 }
 
-/// What statements that destroy may reach of a server that this run started: what lies in its directory.
+/// What destructive statements may reach on a server that this run started: its directory.
 #[must_use]
 pub fn own_scope(dbms: Dbms, dir: &Path) -> Scope<'_> {
     Scope::Own { dir, driver: &driver(dbms).own_guard }
 }
 
-/// What a client's connection takes of a server by its defaults, bytes.
+/// Default memory of a client connection in the server, bytes.
 #[must_use]
 pub fn connection_bytes(dbms: Dbms) -> u64 {
     driver(dbms).connection_bytes
 }
 
-/// Whether a server of our own writes a binary log.
+/// Whether rqps's own servers of this DBMS write a binary log.
 #[must_use]
 pub fn has_binary_log(dbms: Dbms) -> bool {
     driver(dbms).own_guard.has_binary_logs
 }
 
-/// Whether each connection has a process of its own.
+/// Whether the server has a process per connection.
 #[must_use]
 pub fn has_process_per_connection(dbms: Dbms) -> bool {
     driver(dbms).has_process_per_connection

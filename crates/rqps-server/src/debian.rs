@@ -210,7 +210,7 @@ fn upstream(version: &str) -> Option<Version> {
 
 /// The suite has moved on.
 fn gone(entry: &Entry, source: &Debian, package: &str, there: &[&str]) -> Error {
-    let has = if there.is_empty() { "no such package".to_owned() } else { there.join(" and ") };
+    let has = if there.is_empty() { "(none)".to_owned() } else { there.join(" and ") };
     Error::Rolled {
         server: entry.name(),
         suite: source.suite.clone(),
@@ -223,8 +223,8 @@ fn gone(entry: &Entry, source: &Debian, package: &str, there: &[&str]) -> Error 
 fn instead(entry: &Entry) -> String {
     let dbms = entry.dbms;
     format!(
-        "take another version or build of {dbms} (see `rqps servers list`); or, to measure what the \
-         suite has, write an entry with that version and the same source into a catalogue of your own"
+        "choose another version or build of {dbms} (see `rqps servers list`), or add the suite's version \
+         with the same source to a catalogue of your own"
     )
 }
 

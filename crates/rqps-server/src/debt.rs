@@ -8,7 +8,7 @@ use rqps_model::Dbms;
 use crate::Error;
 use crate::dbms::driver;
 
-/// Reads what there is to tell, by name. What this user may not read is skipped.
+/// Reads pending background work, by name. What this user may not read is skipped.
 ///
 /// # Errors
 /// When the connection fails.

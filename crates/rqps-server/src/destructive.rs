@@ -30,10 +30,10 @@ pub fn reset_binary_logs(
         Err(Refusal::PlaceUntold { statement, why: why.to_owned() }.into())
     };
     let Scope::Own { driver, .. } = scope else {
-        return refused("the server is somebody else's");
+        return refused("rqps did not start the server");
     };
     if !driver.has_binary_logs {
-        return refused("the server has none");
+        return refused("the server has no binary logs");
     }
     let names_logs = driver.reset_names_logs_since.is_some_and(|since| version.at_least(since));
     let sql = if names_logs { "RESET BINARY LOGS AND GTIDS" } else { "RESET MASTER" };
@@ -59,7 +59,7 @@ pub fn set_global(
     send(&sql, connection)
 }
 
-/// Sends a statement of the plan, which may set or drop what its list of statements admits.
+/// Sends a statement of the plan; checks limit what such statements may set or drop.
 ///
 /// # Errors
 /// The guard's errors; [`Error::Client`].
@@ -72,7 +72,7 @@ pub fn run_of_plan(
     send(sql, connection)
 }
 
-/// Drops a table of the benchmark, there or not.
+/// Drops a table of the benchmark, if it exists.
 ///
 /// # Errors
 /// The guard's errors; [`Error::Client`].
@@ -106,7 +106,7 @@ pub fn drop_table(
 /// Without it MySQL drops what a foreign key of another schema needs, and the server's own setting may be off.
 const CHECK_KEYS: &str = "SET SESSION foreign_key_checks = 1";
 
-/// Drops rqps's own schema of a guest's server with everything in it.
+/// Drops rqps's own schema on an external server, with everything in it.
 ///
 /// # Errors
 /// [`Refusal::SchemaInUse`] where something outside of it depends on it; the guard's errors; [`Error::Client`].
@@ -114,7 +114,7 @@ pub fn drop_schema(scope: Scope<'_>, connection: &mut dyn Connection) -> Result<
     let Scope::Guest { schema, driver, .. } = scope else {
         return Err(Refusal::PlaceUntold {
             statement: "DROP SCHEMA".to_owned(),
-            why: "a server of this run keeps its schemas".to_owned(),
+            why: "rqps drops no schemas of a server that it started".to_owned(),
         }
         .into());
     };
@@ -206,7 +206,7 @@ fn drop_one_by_one(
     let count = (driver.count_objects_sql)(&format!("'{schema}'"));
     let count = query(connection, &format!("count what is in schema {schema}"), &count)?;
     if count.scalar().and_then(|n| n.parse().ok()) != Some(names.len()) {
-        let by = "an object in it that is none of rqps's tables".to_owned();
+        let by = "an object in it that is not a table of rqps".to_owned();
         return Err(Refusal::SchemaInUse { schema: schema.to_owned(), by }.into());
     }
     for table in names {

@@ -47,7 +47,7 @@ pub fn check(
     decide(dbms, &config.text, &config.options, dir, &probe, watch)
 }
 
-/// Whether a server reads its tables through the page cache whatever its profile, by its settings in effect.
+/// Whether a server reads its tables through the page cache, by its settings in effect.
 #[must_use]
 pub fn reads_through_page_cache(dbms: Dbms, settings: &BTreeMap<String, String>) -> bool {
     let Ok(format) = config_format(dbms) else { return false };
@@ -83,7 +83,7 @@ fn decide(
         return Err(Error::Limit {
             what: format!("{option} = {value}"),
             detail: format!(
-                "the file system of {} does no direct IO (open with O_DIRECT: {error})",
+                "the file system of {} has no direct IO (open with O_DIRECT: {error})",
                 dir.display()
             ),
             remedy:
@@ -93,7 +93,7 @@ fn decide(
         });
     }
     let text = format!(
-        "the file system of {} does no direct IO: {} = {} has no effect, and data files go through \
+        "the file system of {} has no direct IO: {} = {} has no effect, and data files go through \
          the page cache",
         dir.display(),
         wishes[0].option,
@@ -190,7 +190,7 @@ mod tests {
             (Dbms::Postgres, "debug_io_direct = 'data'\n", None),
         ] {
             let error = decided(dbms, config, option, refuses).0.unwrap_err();
-            assert!(error.contains("the file system of /d does no direct IO"), "{error}");
+            assert!(error.contains("the file system of /d has no direct IO"), "{error}");
             assert!(error.contains("with --results, or leave out the option"), "{error}");
         }
     }

@@ -5,8 +5,8 @@ use std::path::Path;
 use crate::Error;
 use crate::free_space::{free_bytes_of, nearest_existing};
 
-/// Bytes that an ordinary user may still write on the file system of `path` (or of its nearest
-/// existing parent).
+/// Bytes that an ordinary user may still write on the file system of `path`, or of its nearest existing
+/// parent.
 ///
 /// # Errors
 /// When the file system cannot be asked.

@@ -20,15 +20,15 @@ use keys::Keys;
 /// The address of an external server and how to log in. Shows itself without the password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dsn {
-    /// The family, by the scheme.
+    /// The DBMS, by the scheme.
     pub dbms: Dbms,
     /// Where it is and how to log in.
     pub endpoint: Endpoint,
-    /// Where the password is, where the address names a place.
+    /// The place of the password, if the address names one.
     pub password_place: Option<PasswordPlace>,
 }
 
-/// A place for a password outside of an address.
+/// A place for a password outside the address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PasswordPlace {
     /// The first line of a file, or of a pipe.
@@ -37,7 +37,7 @@ pub enum PasswordPlace {
     Variable(String),
 }
 
-/// Looks up an environment variable; nothing where there is none of that name.
+/// Reads an environment variable; `None` if it is not set.
 pub type Variables = fn(&str) -> Option<String>;
 
 /// Time for connecting and logging in to an external server.
@@ -59,7 +59,7 @@ impl Dsn {
         parse(text).map_err(|detail| Error::Dsn { dsn: hide_password(text), detail })
     }
 
-    /// The same with the password from the place that the address names, where it names one.
+    /// The address with the password from the named place, if it names one.
     ///
     /// # Errors
     /// [`Error::Dsn`] when the file cannot be read, or others may read it, the variable is not set, or either holds none.
@@ -79,13 +79,13 @@ impl Dsn {
         Ok(self)
     }
 
-    /// Whether the password stands in the address itself.
+    /// Whether the address itself holds the password.
     #[must_use]
     pub fn has_password(&self) -> bool {
         !self.endpoint.password.0.is_empty()
     }
 
-    /// How such a server is reached, as its address says.
+    /// The transport that the address asks for.
     #[must_use]
     pub fn transport(&self) -> Transport {
         match (&self.endpoint.address, &self.endpoint.tls) {
@@ -95,7 +95,7 @@ impl Dsn {
         }
     }
 
-    /// Whether a text looks like an address rather than a version.
+    /// Whether a text looks like an address, not like a version.
     #[must_use]
     pub fn looks_like(text: &str) -> bool {
         forms::looks_like(text)
@@ -161,7 +161,7 @@ fn parse(text: &str) -> Result<Dsn, String> {
     let dbms = Dbms::ALL.into_iter().find(|dbms| dbms.is_server() && dbms.to_string() == name);
     let dbms = dbms.ok_or_else(|| match is_scheme(scheme) {
         true => format!("unknown scheme {scheme:?}"),
-        false => "what stands before :// is no scheme".to_owned(),
+        false => "the text before :// is not a scheme".to_owned(),
     })?;
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
     let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
@@ -229,9 +229,7 @@ fn place(dbms: Dbms, host_port: &str, keys: &Keys) -> Result<Address, String> {
     }
     // Not shown: other clients write a password there.
     if host.contains(|c: char| c.is_control() || c.is_whitespace() || "()=,;'\"<>@".contains(c)) {
-        return Err(
-            "what stands for the host is no name and no address of one; write HOST:PORT".to_owned()
-        );
+        return Err("the host is neither a name nor an address; write HOST:PORT".to_owned());
     }
     Ok(Address::Tcp { host, port })
 }
@@ -255,7 +253,7 @@ fn tcp(dbms: Dbms, text: &str) -> Result<Address, String> {
         "" => dbms.default_port(),
         // Not shown: it is a password where the host was forgotten.
         _ => port.parse().map_err(|_| {
-            "what stands after the host and its : is no port, a number; a password stands before an @ and the \
+            "the text after the host's : is not a port number; a password stands before an @ and the \
              host after it"
         })?,
     };
@@ -279,7 +277,7 @@ fn decode(text: &str) -> Result<String, String> {
         rest = &rest[2..];
     }
     if bytes.contains(&0) {
-        return Err("%00: no part of an address has a NUL".to_owned());
+        return Err("%00: an address cannot contain a NUL".to_owned());
     }
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
 }

@@ -8,7 +8,7 @@ use crate::Error;
 use crate::dbms::driver;
 use crate::profile::{Config, same};
 
-/// The settings that make a durability, by the server's own names, as it shows them.
+/// The settings of a durability, with names and values as the server shows them.
 #[must_use]
 pub fn settings(
     dbms: Dbms,
@@ -18,8 +18,8 @@ pub fn settings(
     (driver(dbms).durability)(engine, durability == Durability::Full)
 }
 
-/// Compares what a server runs with to what its durability means. What the user has set by an option
-/// or a file of their own is told; anything else that differs is an error.
+/// Compares a server's settings with those of its durability. Differences that come from an option or file of
+/// the user are notes; all others are errors.
 ///
 /// # Errors
 /// [`Error::NotAsMeant`].
@@ -40,7 +40,7 @@ pub fn check(
         } else if config.is_builtin() {
             return Err(Error::NotAsMeant {
                 server: server.to_owned(),
-                found: format!("{name} is {value} and not {meant}"),
+                found: format!("{name} is {value}, not {meant}"),
                 meant: format!("durability = \"{durability}\""),
             });
         } else {
@@ -93,8 +93,8 @@ mod tests {
         assert_eq!(checked(Durability::Relaxed, ("small", &[]), RELAXED), Ok(Vec::new()));
         assert_eq!(
             checked(Durability::Full, ("small", &[]), RELAXED).unwrap_err(),
-            "MariaDB 10.11.19 is not as the plan means it: sync_binlog is 0 and not 1, where \
-             durability = \"full\" was meant"
+            "MariaDB 10.11.19 does not run as planned: sync_binlog is 0, not 1; expected \
+             durability = \"full\""
         );
     }
 

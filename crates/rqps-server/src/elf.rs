@@ -131,7 +131,7 @@ fn read(file: &File, offset: u64, len: u64) -> io::Result<Vec<u8>> {
 }
 
 fn cut_short() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "an ELF file that is cut short")
+    io::Error::new(io::ErrorKind::InvalidData, "a truncated ELF file")
 }
 
 fn bytes_at<const N: usize>(bytes: &[u8], at: usize) -> io::Result<[u8; N]> {

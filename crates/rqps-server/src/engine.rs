@@ -13,7 +13,7 @@ const PLUGIN_DIRS: &[&str] =
     &["lib/plugin", "lib64/plugin", "lib/mysql/plugin", "lib64/mysql/plugin"];
 
 impl Installed {
-    /// Whether it has the files for an engine.
+    /// Whether it has the files of an engine.
     #[must_use]
     pub fn has_engine(&self, engine: Engine) -> bool {
         match engine {
@@ -27,7 +27,7 @@ impl Installed {
         }
     }
 
-    /// Refuses an engine that it does not have. `with_it` are the servers of the catalogue that do.
+    /// Refuses a missing engine. `with_it` are the catalogue's servers that have it.
     ///
     /// # Errors
     /// [`Error::Unsupported`].
@@ -37,7 +37,7 @@ impl Installed {
         }
         let missing = match engine {
             Engine::Rocksdb => format!("its plugins lack {ROCKSDB_PLUGIN}"),
-            Engine::Innodb | Engine::Heap => "it is of another family".to_owned(),
+            Engine::Innodb | Engine::Heap => "it is another DBMS".to_owned(),
         };
         let detail = format!("{missing}; {}", who_has_it(with_it));
         let what = format!("engine = \"{engine}\"");
@@ -45,14 +45,14 @@ impl Installed {
     }
 }
 
-/// What to do for want of an engine.
+/// What to do if an engine is missing.
 #[must_use]
 pub fn who_has_it(with_it: &[String]) -> String {
-    let elsewhere = "give basedir = \"DIR\" of a server that has it";
+    let elsewhere = "name a server that has it with basedir = \"DIR\"";
     if with_it.is_empty() {
         return elsewhere.to_owned();
     }
-    format!("take one of {}, or {elsewhere}", with_it.join(", "))
+    format!("choose one of {}, or {elsewhere}", with_it.join(", "))
 }
 
 /// Asks a running server whether it has the engine: a plugin that fails to load does not keep the
@@ -126,9 +126,9 @@ mod tests {
             let with_it: Vec<String> = with_it.iter().map(|s| (*s).to_owned()).collect();
             server.require_engine(Engine::Rocksdb, &with_it).unwrap_err().to_string()
         };
-        expect_test::expect![[r#"MariaDB 10.11.19 cannot do engine = "rocksdb": its plugins lack ha_rocksdb.so; give basedir = "DIR" of a server that has it"#]]
+        expect_test::expect![[r#"MariaDB 10.11.19 does not support engine = "rocksdb": its plugins lack ha_rocksdb.so; name a server that has it with basedir = "DIR""#]]
             .assert_eq(&error(&[]));
-        expect_test::expect![[r#"MariaDB 10.11.19 cannot do engine = "rocksdb": its plugins lack ha_rocksdb.so; take one of mariadb@11.8.9, or give basedir = "DIR" of a server that has it"#]]
+        expect_test::expect![[r#"MariaDB 10.11.19 does not support engine = "rocksdb": its plugins lack ha_rocksdb.so; choose one of mariadb@11.8.9, or name a server that has it with basedir = "DIR""#]]
             .assert_eq(&error(&["mariadb@11.8.9"]));
         let plugins = dir.path().join("lib/plugin");
         fs::create_dir_all(&plugins).unwrap();

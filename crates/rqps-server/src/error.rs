@@ -15,7 +15,7 @@ pub enum Error {
     /// The catalogue has no such version.
     #[error(
         "{dbms} {version} is not in the catalogue; the nearest are {nearest} \
-         (or give basedir = \"DIR\" for a server that is installed)"
+         (or name an installed server with basedir = \"DIR\")"
     )]
     UnknownVersion {
         /// Which family.
@@ -37,7 +37,7 @@ pub enum Error {
         /// The builds that there are, separated by commas.
         known: String,
     },
-    /// A configuration file that no server would take.
+    /// The configuration file is malformed.
     #[error("{place}: {detail}")]
     ConfigFile {
         /// File and line.
@@ -45,7 +45,7 @@ pub enum Error {
         /// What is wrong, and the remedy.
         detail: String,
     },
-    /// An option that could make a server touch what is not its own.
+    /// An option could make a server use files or hosts that are not its own.
     #[error("{place}: {written}: {detail}; {remedy}")]
     RefusedOption {
         /// File and line, or `options` of the plan.
@@ -57,7 +57,7 @@ pub enum Error {
         /// What to write instead.
         remedy: String,
     },
-    /// The catalogue or a profile that is built in does not say what it must.
+    /// The catalogue or a built-in profile is malformed.
     #[error("{what}: {detail}")]
     Data {
         /// Which data.
@@ -75,8 +75,8 @@ pub enum Error {
         /// The command that installs it.
         remedy: String,
     },
-    /// A registry's client gave up.
-    #[error("fetch {what}: {tool} failed; its last words:\n{output}\n{remedy}")]
+    /// A registry's client failed.
+    #[error("fetch {what}: {tool} failed; the end of its output:\n{output}\n{remedy}")]
     FetchFailed {
         /// What was to be fetched.
         what: String,
@@ -87,7 +87,7 @@ pub enum Error {
         /// What to do next.
         remedy: String,
     },
-    /// A suite of Debian could not give the packages.
+    /// A Debian suite could not deliver the packages.
     #[error("{server} from Debian {suite}: {detail}")]
     Debian {
         /// The server.
@@ -99,8 +99,7 @@ pub enum Error {
     },
     /// A suite of Debian has another version now than the one that was asked for.
     #[error(
-        "{server}: Debian {suite} rolls, and what it has of {package} now is {has}; a server under \
-         another version's name would make results wrong: {remedy}"
+        "{server}: Debian {suite} now has {package} {has}, not the version in the catalogue; {remedy}"
     )]
     Rolled {
         /// The server.
@@ -159,8 +158,8 @@ pub enum Error {
         /// Where it is.
         path: PathBuf,
     },
-    /// None of several sources could give a server.
-    #[error("{server} could not be had from any of its {n} sources:\n{failures}")]
+    /// No source delivered the server.
+    #[error("{server} is not available from any of its {n} sources:\n{failures}")]
     NoSource {
         /// The server.
         server: String,
@@ -171,8 +170,8 @@ pub enum Error {
     },
     /// A server of the catalogue is not for this machine.
     #[error(
-        "{server} is for {wanted}, this machine is {found}; use basedir = \"DIR\" with a server that \
-         was compiled for it"
+        "{server} is for {wanted}, this machine is {found}; use basedir = \"DIR\" with a server \
+         compiled for this machine"
     )]
     Architecture {
         /// The server.
@@ -184,8 +183,7 @@ pub enum Error {
     },
     /// An archive cannot be read to its end.
     #[error(
-        "archive {archive} cannot be unpacked: {detail}; half an archive? get it again (one that rqps \
-         downloaded: remove it first)"
+        "archive {archive} cannot be unpacked: {detail}; it may be incomplete: remove it and get it again"
     )]
     CorruptArchive {
         /// The archive.
@@ -193,7 +191,7 @@ pub enum Error {
         /// What is wrong.
         detail: String,
     },
-    /// An archive tries to write where it must not, or is far larger than it says.
+    /// An archive writes to a forbidden place, or is larger than it says.
     #[error("archive {archive} is refused: entry {entry:?} {detail}")]
     UnsafeArchive {
         /// The archive.
@@ -205,7 +203,7 @@ pub enum Error {
     },
     /// Not enough space.
     #[error(
-        "no space left for {path}: {}{free_mb} MB are free now; free some, or choose another directory",
+        "no space left for {path}: {}{free_mb} MB are left; free space, or choose another directory",
         if *needed_mb > 0 { format!("{needed_mb} MB are needed, ") } else { String::new() }
     )]
     DiskFull {
@@ -216,7 +214,7 @@ pub enum Error {
         /// What is left, MB.
         free_mb: u64,
     },
-    /// A shared library is missing and could not be had.
+    /// A shared library is missing and could not be fetched.
     #[error("{server} needs {soname}, which this host does not have: {detail}")]
     Library {
         /// The server.
@@ -237,8 +235,8 @@ pub enum Error {
     },
     /// A directory that should have been empty or ours.
     #[error(
-        "{path} holds somebody else's files (no {marker} in it); \
-         give another directory, or empty it yourself"
+        "{path} has files that rqps did not create (no {marker}); \
+         name another directory, or empty it yourself"
     )]
     NotOurs {
         /// The directory.
@@ -246,8 +244,8 @@ pub enum Error {
         /// The file that would have marked it as ours.
         marker: &'static str,
     },
-    /// Data of our own that a server cannot be trusted with again.
-    #[error("what is left in {path} may not be whole: {why}")]
+    /// Data of rqps that may be incomplete.
+    #[error("the data in {path} may be incomplete: {why}")]
     NotSound {
         /// The directory.
         path: PathBuf,
@@ -256,8 +254,8 @@ pub enum Error {
     },
     /// Data of our own of another server than the one that is to be started on them.
     #[error(
-        "the data in {path} are of {was}, and the server is {is} now; put the other one back, or \
-         begin a new run with --new"
+        "the data in {path} are of {was}, but the server is now {is}; restore {was}, or begin a new \
+         run with --new"
     )]
     OtherServer {
         /// The directory.
@@ -309,8 +307,10 @@ pub enum Error {
         /// Its log's last lines.
         log: String,
     },
-    /// Making the data directory failed.
-    #[error("{server} could not make its data directory {path}: {detail}; its last words:\n{log}")]
+    /// The data directory could not be created.
+    #[error(
+        "{server} could not create its data directory {path}: {detail}; the end of its output:\n{log}"
+    )]
     InitFailed {
         /// The server.
         server: String,
@@ -324,9 +324,7 @@ pub enum Error {
         log: String,
     },
     /// Something else listens on the port.
-    #[error(
-        "port {port} on 127.0.0.1 is in use; choose another, or leave it out to get a free one"
-    )]
+    #[error("port {port} on 127.0.0.1 is in use; run again")]
     PortInUse {
         /// The port.
         port: u16,
@@ -340,7 +338,7 @@ pub enum Error {
         #[source]
         source: rqps_client::Error,
     },
-    /// A server answered with something that makes no sense.
+    /// A server gave a senseless answer.
     #[error("{doing}: the server answered {answer:?}")]
     Answer {
         /// Verb and object.
@@ -358,7 +356,7 @@ pub enum Error {
         /// What is wrong with it.
         detail: String,
     },
-    /// A directory holds no server that can be used.
+    /// A directory has no usable server.
     #[error("no server found in {path}: {detail}")]
     NoServer {
         /// The directory.
@@ -378,8 +376,8 @@ pub enum Error {
         /// Why the file cannot be read.
         detail: String,
     },
-    /// The server cannot do what the plan asks.
-    #[error("{server} cannot do {what}: {detail}")]
+    /// The server does not support what the plan asks for.
+    #[error("{server} does not support {what}: {detail}")]
     Unsupported {
         /// The server.
         server: String,
@@ -388,8 +386,8 @@ pub enum Error {
         /// Why not, and what to do instead.
         detail: String,
     },
-    /// The server runs, but not with what the plan asks for.
-    #[error("{server} is not as the plan means it: {found}, where {meant} was meant")]
+    /// The server runs with other values than planned.
+    #[error("{server} does not run as planned: {found}; expected {meant}")]
     NotAsMeant {
         /// The server.
         server: String,
@@ -398,7 +396,7 @@ pub enum Error {
         /// What it should.
         meant: String,
     },
-    /// The server's process does not have the allocator that the plan says.
+    /// The server's process does not use the planned allocator.
     #[error("{server} does not run with malloc = \"{wanted}\": {detail}")]
     Allocator {
         /// The server.
@@ -408,7 +406,7 @@ pub enum Error {
         /// What was found, and the remedy.
         detail: String,
     },
-    /// A limit of a server cannot be set or does not hold.
+    /// A limit cannot be set, or does not hold.
     #[error("{what}: {detail}; {remedy}")]
     Limit {
         /// The limit: `memory = "2G"`.
@@ -420,7 +418,7 @@ pub enum Error {
     },
     /// Another rqps did not give back what it works with.
     #[error(
-        "waited {minutes} minutes for {}: {why}; repeat the command when it has ended",
+        "waited {minutes} minutes for {}: {why}; run the command again when that rqps has ended",
         path.display()
     )]
     HeldTooLong {
@@ -431,7 +429,7 @@ pub enum Error {
         /// What the other one does.
         why: &'static str,
     },
-    /// A statement that is not sent, or a server that is left alone, so that no harm is done.
+    /// A statement is not sent, or a server is not used, to prevent harm.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The user stopped the work.
@@ -455,8 +453,8 @@ impl Error {
         text
     }
 
-    /// Whether a server did not come up because somebody killed it, while it started or made its data
-    /// directory: another start may do.
+    /// Whether somebody killed the server while it started or made its data directory: another start may
+    /// succeed.
     #[must_use]
     pub fn was_killed(&self) -> bool {
         matches!(
@@ -502,8 +500,8 @@ impl Error {
         )
     }
 
-    /// Whether it says nothing of the data that a server was to be started on: the server never came to look
-    /// at them, or was kept from it by what has nothing to do with them.
+    /// Whether the error says nothing against the data: the server never read them, or failed for another
+    /// reason.
     #[must_use]
     pub fn spares_data(&self) -> bool {
         match self {

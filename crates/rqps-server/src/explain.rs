@@ -21,8 +21,7 @@ pub use prepared::{Executions, PreparedStatement};
 pub(crate) use question::{NAME, Reason, Told, with_values};
 pub use question::{Question, numbered};
 
-/// Asks for the plan of a statement. What a server refuses is told in the plan's place: a step can be
-/// measured without.
+/// Asks for a statement's plan. A refusal becomes the plan's reason, as a step can be measured without.
 pub fn explain(
     dbms: Dbms,
     version: Option<&Version>,
@@ -66,7 +65,7 @@ pub fn explain(
     }
 }
 
-/// The statements that a session has prepared; none of a server that does not list them.
+/// The statements that a session has prepared; empty if the server does not list them.
 ///
 /// # Errors
 /// What the server refuses, and a lost connection.

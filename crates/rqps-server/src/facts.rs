@@ -32,8 +32,8 @@ pub fn version_text(connection: &mut dyn Connection) -> Result<String, Error> {
     text.ok_or_else(|| Error::Answer { doing: doing.to_owned(), answer: format!("{result:?}") })
 }
 
-/// Facts of this very connection: transport, TLS, authentication, character set, isolation and
-/// what else makes two sessions differ.
+/// Facts of this connection: transport, TLS, authentication, character set, isolation and other things that
+/// make sessions differ.
 ///
 /// # Errors
 /// [`Error::Client`].

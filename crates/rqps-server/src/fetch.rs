@@ -57,7 +57,7 @@ struct Origin {
 /// The most entries an archive may have; MySQL's has 12,000 with its test suite.
 const MAX_ENTRIES: usize = 100_000;
 
-/// Whether a server is in the cache already, where its programs find what came with them.
+/// Whether a server is in the cache, at the place that its programs expect.
 #[must_use]
 pub fn is_cached(entry: &Entry, cache: &Path) -> bool {
     origin_of(entry, cache).is_some() && moved_from(entry, cache).is_none()
@@ -70,7 +70,7 @@ fn moved_from(entry: &Entry, cache: &Path) -> Option<PathBuf> {
     debian::moved_from(&prefix, &program)
 }
 
-/// Removes a server from the cache, when no rqps runs it.
+/// Removes a server from the cache, if no rqps runs it.
 ///
 /// # Errors
 /// When its files cannot be removed, or the work is stopped.
@@ -86,7 +86,7 @@ pub fn forget(entry: &Entry, cache: &Path, watch: &mut Watch<'_>) -> Result<(), 
     fs::remove_dir_all(&prefix).map_err(|e| Error::write(&prefix, e))
 }
 
-/// Brings a server into `cache` unless it is there, and tells where it is.
+/// Fetches a server into `cache` if it is missing, and returns its installation.
 ///
 /// # Errors
 /// When it cannot be fetched, is not the archive of the catalogue, or does not fit on the disk.

@@ -45,7 +45,7 @@ pub struct Freezer {
 }
 
 impl Freezer {
-    /// For the tree of `root`, a child of rqps that was not waited for yet.
+    /// For the process tree of `root`, a child of rqps.
     #[must_use]
     pub fn new(root: i32) -> Self {
         Self::telling(root, Arc::default())
@@ -86,13 +86,13 @@ impl Freezer {
         root.into_iter().chain(self.below.iter().copied()).collect()
     }
 
-    /// Whether it is stopped.
+    /// Whether the tree is stopped.
     #[must_use]
     pub fn is_frozen(&self) -> bool {
         !self.stopped.is_empty()
     }
 
-    /// Stops all processes. A tree that has ended is none of its business.
+    /// Stops all processes that have not ended.
     ///
     /// # Errors
     /// When the kernel refuses, with what was stopped until then continued.
@@ -136,7 +136,7 @@ impl Freezer {
         Ok(())
     }
 
-    /// For how long something of it has been stopped.
+    /// How long any of its processes has been stopped.
     #[must_use]
     pub fn frozen_for(&self) -> Duration {
         self.since.filter(|_| self.is_frozen()).map_or(Duration::ZERO, |since| since.elapsed())

@@ -40,18 +40,18 @@ const MOST_NAMES: u32 = 16;
 /// How often a lock that a dying session holds is asked for again.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// How rqps enters a server.
+/// Terms for a connection to an external server.
 #[derive(Debug, Clone, Copy)]
 pub struct Terms<'a> {
     /// Who makes the schema.
     pub maker: &'a Maker,
     /// Whether settings of the server may be changed, and restored.
     pub allow_settings: bool,
-    /// How long the server is waited for.
+    /// How long rqps waits for the server.
     pub patience: Patience,
 }
 
-/// rqps's schema in somebody else's server.
+/// rqps's schema on an external server.
 #[derive(Debug, Clone)]
 pub struct Guest {
     dbms: Dbms,
@@ -66,8 +66,8 @@ pub struct Guest {
 }
 
 impl Guest {
-    /// Makes a schema, and drops those that a killed rqps left. Gives a connection that holds the schema's lock and has it
-    /// as its default; `told` hears of what was dropped and of what stays.
+    /// Creates a schema, and drops those of killed runs. Returns a connection with the schema's lock, whose
+    /// default schema it is; `told` gets notes about dropped and kept schemas.
     ///
     /// # Errors
     /// [`Refusal::SchemaRefused`], [`Refusal::SharedSessions`], [`Refusal::NoWrites`], [`Refusal::UnknownDbms`],
@@ -96,7 +96,7 @@ impl Guest {
             .and_then(|()| limit_waits(dbms, None, admin));
         if let Err(error) = ready {
             if let Err(stays) = guest.leave(admin, told) {
-                told(&format!("schema {} stays: {}", guest.schema, stays.chain()));
+                told(&format!("schema {} was not dropped: {}", guest.schema, stays.chain()));
             }
             return Err(error);
         }
@@ -109,19 +109,19 @@ impl Guest {
         &self.schema
     }
 
-    /// How to reach the server with the schema as the default of every session.
+    /// The server's address, with the schema as default of every session.
     #[must_use]
     pub fn endpoint(&self) -> Endpoint {
         (guest_driver(self.dbms).endpoint)(self.home.clone(), &self.schema)
     }
 
-    /// What statements that destroy may reach.
+    /// What destructive statements may reach.
     #[must_use]
     pub fn scope(&self) -> Scope<'_> {
         scope(self.dbms, &self.schema, self.allow_settings)
     }
 
-    /// Takes the schema's lock on a connection in place of one that was lost.
+    /// Locks the schema on a new connection, after the old one was lost.
     ///
     /// # Errors
     /// [`Refusal::SchemaLost`] where another session has it, or the schema is another one by now; [`Error::Client`].
@@ -147,7 +147,7 @@ impl Guest {
         Refusal::SchemaLost { schema: self.schema.clone() }.into()
     }
 
-    /// The same on a new connection, where there is none.
+    /// As [`Guest::leave`], on a new connection.
     ///
     /// # Errors
     /// What keeps the schema there.
@@ -158,7 +158,7 @@ impl Guest {
         self.leave(admin, told)
     }
 
-    /// Drops the schema while this one holds it, and what killed processes of this host have left.
+    /// Drops the schema, and those that killed processes of this host left.
     ///
     /// # Errors
     /// What keeps the schema there.
@@ -250,13 +250,13 @@ fn is_left(dbms: Dbms, maker: MakerState) -> bool {
     }
 }
 
-/// What statements that destroy may reach in a schema of somebody else's server.
+/// What destructive statements may reach in a schema of an external server.
 #[must_use]
 pub fn scope(dbms: Dbms, schema: &str, allow_settings: bool) -> Scope<'_> {
     Scope::Guest { schema, allow_settings, driver: guest_driver(dbms) }
 }
 
-/// Whether settling changes settings of a DBMS, which are restored afterwards.
+/// Whether settling changes settings of a DBMS (and restores them).
 #[must_use]
 pub fn changes_settings(dbms: Dbms) -> bool {
     guest_driver(dbms).changes_settings
@@ -281,7 +281,7 @@ fn all_schemas(
     Ok(result.rows.into_iter().flatten().flatten().collect())
 }
 
-/// The names of all schemas but rqps's own.
+/// The names of all schemas except rqps's own.
 ///
 /// # Errors
 /// [`Error::Client`].

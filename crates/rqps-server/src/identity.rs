@@ -4,7 +4,7 @@ use nix::unistd::{Gid, Uid, User, getegid, geteuid};
 
 use crate::Error;
 
-/// Whom server processes run as.
+/// The user that server processes run as.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     /// User id.
@@ -13,7 +13,7 @@ pub struct Identity {
     pub gid: Gid,
     /// The user's name, for messages.
     pub name: String,
-    /// Whether processes have to change to it: rqps itself runs as root.
+    /// Whether processes must switch to this user: rqps runs as root.
     pub switch: bool,
 }
 

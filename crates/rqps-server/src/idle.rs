@@ -7,7 +7,7 @@ use rqps_model::Dbms;
 use crate::dbms::driver;
 use crate::{Error, connect};
 
-/// Opens a connection that may be idle for as long as a run takes.
+/// Opens a connection that may stay idle during a run.
 ///
 /// # Errors
 /// As [`connect()`]; [`Error::Client`] when the connection fails right away.
@@ -17,7 +17,7 @@ pub fn connect_to_keep(dbms: Dbms, endpoint: &Endpoint) -> Result<Box<dyn Connec
     Ok(connection)
 }
 
-/// Has the server leave a connection alone however long it is idle. One that refuses goes by its own limit.
+/// Switches off the server's limit on idle time for a connection, if the server allows it.
 ///
 /// # Errors
 /// [`Error::Client`] when the connection fails.

@@ -11,15 +11,14 @@ use crate::{Error, certificate};
 use template::Template;
 
 impl Instance {
-    /// Makes the directory and initialises a server's data in it. A directory of an earlier
-    /// instance is replaced.
+    /// Creates the directory and initialises a server's data in it, in place of an earlier instance.
     ///
     /// # Errors
     /// [`Error::NotOurs`] when it holds anything else, [`Error::InUse`] when another rqps uses it,
     /// [`Error::UnknownOption`] and [`Error::InitFailed`] when the server refuses.
     pub fn create(setup: Setup, watch: &mut Watch<'_>) -> Result<Self, Error> {
         let instance = Self::begin(setup)?;
-        let what = format!("{} makes its data directory", instance.setup().installed.name());
+        let what = format!("{} creates its data directory", instance.setup().installed.name());
         (watch.report)(Progress::Waiting { what: &what });
         let filled = match Template::of(instance.setup()) {
             Some(template) => template.fill(&instance, || initialise(&instance, watch)),
@@ -34,7 +33,7 @@ impl Instance {
         Ok(instance)
     }
 
-    /// Takes up an instance that an earlier rqps left, with its data as they are.
+    /// Opens an instance that an earlier rqps left, with its data.
     ///
     /// # Errors
     /// - [`Error::NotOurs`]: the directory is not a complete instance.

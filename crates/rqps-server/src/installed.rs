@@ -31,7 +31,7 @@ use tree::{basedir_of, bundled_libraries, find_plugins, find_program, find_share
 /// An installed server.
 #[derive(Debug, Clone)]
 pub struct Installed {
-    /// Its family.
+    /// Its DBMS.
     pub dbms: Dbms,
     /// Its version.
     pub version: Version,
@@ -43,13 +43,13 @@ pub struct Installed {
     pub basedir: PathBuf,
     /// MySQL family: the directory of plugins, where it is not where the program looks by itself.
     pub plugin_dir: Option<PathBuf>,
-    /// Engines besides the family's own.
+    /// Engines besides the DBMS's own.
     pub engines: Vec<Engine>,
     /// MySQL family: the directory with `english/errmsg.sys`, `charsets/` and the SQL scripts.
     pub share: PathBuf,
     /// Directories for LD_LIBRARY_PATH.
     pub library_dirs: Vec<PathBuf>,
-    /// Where it came from, for the reader: coordinates and checksum, or the directory.
+    /// Its origin, for the reader: coordinates and checksum, or the directory.
     pub origin: String,
     /// The packager's release, as the catalogue has it.
     pub packaged: Option<String>,
@@ -57,20 +57,20 @@ pub struct Installed {
     pub build: String,
     /// Which build it is: the catalogue's word, or `basedir`.
     pub build_name: String,
-    /// Keeps it in the cache while it is used; empty for a server that is not in the cache.
+    /// Keeps the server in the cache while in use; empty for a server outside the cache.
     pub lease: Lease,
 }
 
-/// Where a server of the user's is looked for.
+/// Where and how to look for a server of the user.
 #[derive(Debug, Clone, Copy)]
 pub struct Search<'a> {
     /// What the user named: a directory, or a server program.
     pub path: &'a Path,
-    /// The family, where several lie in one place.
+    /// The DBMS, if several are in one place.
     pub dbms: Dbms,
     /// The cache, for copies of builds that were not installed.
     pub cache: &'a Path,
-    /// Who runs the program.
+    /// The user who runs the program.
     pub identity: &'a Identity,
     /// The file that the program's output goes to.
     pub scratch: &'a Path,
@@ -121,8 +121,8 @@ impl Installed {
         })
     }
 
-    /// The server that a directory holds, by what its program says with `--version`: an installed one, one of a
-    /// sandbox, or a build of PostgreSQL that was not installed.
+    /// Finds the server in a directory, by `--version`: an installed one, one of a sandbox, or a build of
+    /// PostgreSQL that was not installed.
     ///
     /// # Errors
     /// [`Error::NoServer`] when there is none, it cannot be run, or says something unknown.
@@ -261,8 +261,8 @@ impl Installed {
         tool::run(command, terms, watch, &mut |_| {})
     }
 
-    /// What is known of its build before it is started: which one it is, and how it was compiled as
-    /// the catalogue says, the program's `--version`, or a file that its build left.
+    /// Facts of its build before a start: which build, and how it was compiled by the catalogue, `--version`,
+    /// or a file of the build.
     #[must_use]
     pub fn build_facts(&self) -> BTreeMap<String, String> {
         let mut facts = BTreeMap::new();

@@ -48,30 +48,30 @@ pub(crate) const USER: &str = "rqps";
 /// The database of the benchmark.
 pub(crate) const DATABASE: &str = "rqps";
 
-/// What an instance is made from.
+/// Everything that an instance is made from.
 #[derive(Debug, Clone)]
 pub struct Setup {
     /// The server's files.
     pub installed: Installed,
     /// The instance's directory; its parent exists and can be reached by `identity`.
     pub dir: PathBuf,
-    /// Parent of the directory that its socket will be in.
+    /// Parent of its socket directory.
     pub sockets: PathBuf,
-    /// Whom the server runs as.
+    /// The user that the server runs as.
     pub identity: Identity,
     /// Its configuration.
     pub config: Rendered,
-    /// How the benchmark reaches it; `tls` makes it offer TLS, the others make it not.
+    /// The benchmark's transport; the server offers TLS only for `tls`.
     pub transport: Transport,
-    /// Its allocator, once it serves; not while the data directory is made.
+    /// The allocator of the running server; not used while the data directory is made.
     pub allocator: Allocator,
-    /// What it may use of the host, once it serves.
+    /// Limits of the running server.
     pub limits: Limits,
     /// What a trial switches off.
     pub trial: Trial,
-    /// Where data directories that are made alike are kept and copied from; `None` where each server initialises its own.
+    /// Directory of data templates to copy from; `None` if each server initialises its own.
     pub templates: Option<PathBuf>,
-    /// How long its server is waited for.
+    /// How long rqps waits for the server.
     pub patience: Patience,
 }
 
@@ -82,7 +82,7 @@ const LOG: &str = "server.log";
 /// What the smallest new data directory takes, bytes: MySQL 8.0's, without its redo.
 const MIN_FREE: u64 = 200_000_000;
 
-/// A data directory and all that is needed to start its server.
+/// A data directory with everything needed to start its server.
 #[derive(Debug)]
 pub struct Instance {
     setup: Setup,
@@ -154,8 +154,8 @@ impl Instance {
         if self.is_left { self.setup.patience.recover() } else { self.setup.patience.ready() }
     }
 
-    /// Leaves the directory with its data to a later rqps ([`Instance::open`]); with `is_stopped` when its
-    /// server has stopped by itself, and not been killed.
+    /// Keeps the directory and its data for a later rqps ([`Instance::open`]). `is_stopped` says that the
+    /// server stopped by itself.
     ///
     /// # Errors
     /// [`Error::InUse`] while its server runs; when the disk does not take what is to be kept.
@@ -255,7 +255,7 @@ impl Instance {
         make_private(&self.setup.dir, path, &self.setup.identity)
     }
 
-    /// Empties the server's log, which somebody has copied.
+    /// Empties the server's log, after it was copied.
     ///
     /// # Errors
     /// When there is none, or something else in its place.
@@ -264,7 +264,7 @@ impl Instance {
         plain::open(&self.setup.dir, &self.log_path(), flags).map(|_| ())
     }
 
-    /// Opens the server's log to read.
+    /// Opens the server's log for reading.
     ///
     /// # Errors
     /// When there is none, or something else in its place.
@@ -273,7 +273,7 @@ impl Instance {
     }
 }
 
-/// Opens the log of the server of an instance's directory to read, whoever has made it.
+/// Opens the log in an instance's directory for reading, whoever made it.
 ///
 /// # Errors
 /// When there is none, or something else in its place.

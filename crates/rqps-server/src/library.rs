@@ -169,7 +169,7 @@ fn fetch(
 pub(crate) fn not_found(server: &str, log: &str) -> Option<Error> {
     let missing = missing_library(log)?;
     let detail = if missing.starts_with("GLIBC") {
-        "it was compiled for a newer distribution; take another build of the version (see `rqps \
+        "it was compiled for a newer distribution; choose another build of the version (see `rqps \
          servers list`), or run rqps on that distribution"
             .to_owned()
     } else {
@@ -179,7 +179,7 @@ pub(crate) fn not_found(server: &str, log: &str) -> Option<Error> {
             Some(library) => format!("install it: {}", remedy(library)),
             None => format!(
                 "install the package that has it (on Debian and Ubuntu, `apt-file search {missing}` \
-                 names it), or put it into a directory `libs` of the server's own"
+                 names it), or put the library into a directory `libs` of the server"
             ),
         }
     };
@@ -192,7 +192,7 @@ pub(crate) fn dirs_here(entry: &Entry, cache: &Path) -> Vec<PathBuf> {
     entry.libraries.iter().filter_map(|soname| find(&libs.join(soname), soname)).collect()
 }
 
-/// Which of the entry's libraries this host does not have.
+/// The entry's libraries that this host does not have.
 #[must_use]
 pub fn missing<'a>(entry: &'a Entry, cache: &Path) -> Vec<&'a str> {
     let here = |soname: &str| {
@@ -335,7 +335,7 @@ mod tests {
             not_found("MySQL 5.6.14", &log).unwrap().to_string()
         };
         expect_test::expect!["MySQL 5.6.14 needs libaio.so.1, which this host does not have: install it: apt-get install libaio1 (or package libaio elsewhere)"].assert_eq(&told("libaio.so.1"));
-        expect_test::expect!["MySQL 5.6.14 needs libx.so.2, which this host does not have: install the package that has it (on Debian and Ubuntu, `apt-file search libx.so.2` names it), or put it into a directory `libs` of the server's own"].assert_eq(&told("libx.so.2"));
+        expect_test::expect!["MySQL 5.6.14 needs libx.so.2, which this host does not have: install the package that has it (on Debian and Ubuntu, `apt-file search libx.so.2` names it), or put the library into a directory `libs` of the server"].assert_eq(&told("libx.so.2"));
         assert!(not_found("x", "all is well").is_none());
     }
 

@@ -34,15 +34,15 @@ pub(crate) struct Purpose {
 
 /// To work on what is in the cache.
 pub(crate) const FETCHING: Purpose =
-    Purpose { kind: Kind::Exclusive, why: "another rqps fetches the same" };
+    Purpose { kind: Kind::Exclusive, why: "another rqps is fetching the same" };
 
 /// To replace what others may use.
 pub(crate) const REPLACING: Purpose =
-    Purpose { kind: Kind::Exclusive, why: "another rqps runs a server that is to be replaced" };
+    Purpose { kind: Kind::Exclusive, why: "another rqps is running the server to be replaced" };
 
 /// To use what is in the cache.
 pub(crate) const USING: Purpose =
-    Purpose { kind: Kind::Shared, why: "another rqps replaces the server" };
+    Purpose { kind: Kind::Shared, why: "another rqps is replacing the server" };
 
 /// Waits for the lock on a file, which is made if need be and stays.
 pub(crate) fn acquire(
@@ -93,7 +93,7 @@ pub(crate) fn try_alone(path: &Path) -> Result<Option<Flock<File>>, Error> {
     }
 }
 
-/// The use of something in the cache by this process: it stays as it is until all clones are dropped.
+/// Use of something in the cache: it stays unchanged until all clones are dropped.
 #[derive(Debug, Clone, Default)]
 pub struct Lease(#[expect(dead_code, reason = "held, not read")] Option<Arc<Flock<File>>>);
 

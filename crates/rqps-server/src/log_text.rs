@@ -1,6 +1,6 @@
 //! What servers write to their logs, read: the last lines, and options that they do not know.
 
-/// The last `n` lines of a text, without lines that are empty.
+/// The last `n` lines of a text, without empty lines.
 #[must_use]
 pub fn tail(text: &str, n: usize) -> String {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
@@ -39,7 +39,7 @@ pub fn telling(log: &str, n: usize) -> String {
     shown.join("\n")
 }
 
-/// An option that the server refused to know.
+/// An option that the server does not know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unknown {
     /// The option, as it was written.

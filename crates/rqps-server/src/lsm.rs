@@ -45,16 +45,16 @@ impl Level {
     }
 }
 
-/// The tree at one moment.
+/// State of the tree.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct State {
-    /// The levels that hold something.
+    /// The levels with files.
     pub levels: Vec<Level>,
     /// All files of tables and indexes, bytes.
     pub file_bytes: u64,
     /// Data blocks on disk by codec as RocksDB names it, bytes.
     pub data_bytes_by_codec: BTreeMap<String, u64>,
-    /// What a compaction still has to move, bytes, at least.
+    /// Compaction debt, bytes; a lower bound.
     pub compaction_debt_bytes: u64,
     /// Memtables of all kinds, bytes of memory.
     pub memtable_bytes: u64,
@@ -74,7 +74,7 @@ const COUNTERS: &str = "'Rocksdb_block_cache_hit', 'Rocksdb_block_cache_miss', \
     'Rocksdb_flush_write_bytes', 'Rocksdb_stall_micros', 'Rocksdb_wal_bytes'";
 
 impl State {
-    /// Reads it; the server has the engine.
+    /// Reads the state from a server with RocksDB.
     ///
     /// # Errors
     /// [`Error::Client`].
@@ -107,7 +107,7 @@ impl State {
         Ok(state)
     }
 
-    /// One line of JSON, with the step that has just ended.
+    /// The state as one line of JSON, with the step that has just ended.
     #[must_use]
     pub fn to_json_line(&self, step: &str, clients: u32) -> String {
         #[derive(Serialize)]

@@ -35,7 +35,7 @@ fn sonames(malloc: Malloc) -> &'static [&'static str] {
     }
 }
 
-/// An allocator that is there to be preloaded; by default the one that the build brings.
+/// An allocator to preload; by default the build's own.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Allocator {
     malloc: Malloc,
@@ -52,7 +52,7 @@ struct Preload {
 }
 
 impl Allocator {
-    /// Gets an allocator's library: what the host has, or its package without installing it.
+    /// Finds an allocator's library on the host, or fetches its package without installing it.
     ///
     /// # Errors
     /// [`Error::Library`] when neither is to be had.
@@ -75,7 +75,7 @@ impl Allocator {
         Ok(Self { malloc, library: Some(Preload { file, package: found.package }) })
     }
 
-    /// A library given by its path, for tests and allocators that no distribution has.
+    /// An allocator by the path of its library, for tests and allocators that no distribution has.
     #[must_use]
     pub fn of_file(malloc: Malloc, file: PathBuf) -> Self {
         Self { malloc, library: Some(Preload { file, package: None }) }
@@ -86,7 +86,7 @@ impl Allocator {
         self.library.as_ref().map(|library| library.file.as_path())
     }
 
-    /// The plan's word for it.
+    /// The plan's word for the allocator.
     #[must_use]
     pub fn malloc(&self) -> Malloc {
         self.malloc
@@ -106,8 +106,8 @@ impl Allocator {
             Some(own) => Err(self.error(
                 &installed.name(),
                 format!(
-                    "its program {} has {own} linked into it, which no other library replaces; leave \
-                     out malloc for it to be measured with that, or take another build",
+                    "its program {} has {own} linked in, which cannot be replaced; leave out malloc to \
+                     measure with {own}, or choose another build",
                     installed.program.display()
                 ),
             )),
@@ -184,8 +184,8 @@ impl Allocator {
         let there = mapped.allocator();
         if self.malloc == Malloc::System {
             return Some(format!(
-                "process {pid} has mapped {}, which its build brings; leave out malloc for it to be \
-                 measured with that, or take another build",
+                "process {pid} has mapped {}, which its build brings; leave out malloc to measure with \
+                 that, or choose another build",
                 there?
             ));
         }
@@ -213,7 +213,7 @@ impl Allocator {
             return vec![("malloc", format!("{own}, linked into the program"))];
         }
         match (mapped.allocator(), mapped.libc()) {
-            (Some(library), _) => vec![("malloc", format!("{library}, of the build"))],
+            (Some(library), _) => vec![("malloc", format!("{library}, part of the build"))],
             (None, Some(libc)) => vec![("malloc", libc_version(libc))],
             (None, None) => vec![("malloc", "unknown: no C library is mapped".to_owned())],
         }
@@ -223,8 +223,8 @@ impl Allocator {
     pub(crate) fn suspicion(&self) -> Option<String> {
         let library = self.library.as_ref()?;
         Some(format!(
-            "it was started with malloc = \"{}\" ({} preloaded): a start without malloc tells whether \
-             that is why",
+            "it was started with malloc = \"{}\" ({} preloaded); a start without malloc shows whether \
+             that is the cause",
             self.malloc,
             library.file.display()
         ))
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(
             wrong(Malloc::System, &with).unwrap(),
             "process 7 has mapped tcmalloc (libtcmalloc.so.4.5.9), which its build brings; leave out \
-             malloc for it to be measured with that, or take another build"
+             malloc to measure with that, or choose another build"
         );
         assert_eq!(wrong(Malloc::System, &without), None);
         assert_eq!(wrong(Malloc::Build, &with), None);

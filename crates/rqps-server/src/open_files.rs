@@ -9,14 +9,13 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 /// The limits before they were raised, the one in force and the highest that could be had.
 static FOUND: OnceLock<(u64, u64)> = OnceLock::new();
 
-/// How many files this process may have open.
+/// Number of files that this process may have open.
 #[must_use]
 pub fn limit() -> u64 {
     getrlimit(Resource::RLIMIT_NOFILE).map_or(u64::MAX, |(soft, _)| soft)
 }
 
-/// Raises the limit of this process to `wanted`, or as far as the kernel lets it, and gives what is in
-/// force then. It is never lowered.
+/// Raises the limit to `wanted`, or as far as the kernel allows, and returns it. The limit is never lowered.
 pub fn raise(wanted: u64) -> u64 {
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return limit() };
     let target = wanted.min(hard);

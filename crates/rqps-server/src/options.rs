@@ -123,7 +123,7 @@ impl OpenFiles {
     fn read_included(&self, file: &Path, from: &Path, line: usize) -> Result<String, Error> {
         let bad = |detail: String| fault(from, line, detail);
         if self.stack.len() >= MAX_INCLUDE_DEPTH || self.stack.iter().any(|open| open == file) {
-            return Err(bad(format!("{} includes itself, or too deep", file.display())));
+            return Err(bad(format!("{} includes itself, or is nested too deep", file.display())));
         }
         if self.n_read >= MAX_FILES {
             return Err(bad(format!("more than {MAX_FILES} files are included")));

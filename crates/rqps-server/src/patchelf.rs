@@ -26,13 +26,13 @@ const WHEEL_BYTES: u64 = 500_000;
 /// SHA-256 of the wheel.
 const SHA256: &str = "1668a30fcc414debbb1604cd0a361b2f28a33a0ff6e74a74bc71766ee746e21f";
 
-/// Whether it is in a cache already.
+/// Whether it is in the cache.
 #[must_use]
 pub fn has_patchelf(cache: &Path) -> bool {
     cache.join("tools").join(NAME).join("patchelf").is_file()
 }
 
-/// The program's path; fetched unless it is there.
+/// The program's path; fetched if missing.
 ///
 /// # Errors
 /// When it cannot be fetched or unpacked, is another than the known one, or the work is stopped.

@@ -12,17 +12,17 @@ const FACTORS: RangeInclusive<f64> = 0.01..=100.0;
 /// into memory.
 const ROWS_PER_S_AT_LEAST: u64 = 500;
 
-/// A factor on all times after which rqps gives a server up. Measured times are not touched by it.
+/// A factor on all times after which rqps gives up on a server. It does not change measured times.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Patience {
     factor: f64,
 }
 
-/// A word that is no factor.
+/// A word that is not a factor.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{word:?} is no factor of time limits (expected a number from 0.01 to 100, such as 2)")]
+#[error("{word:?} is no factor for time limits (expected a number from 0.01 to 100, such as 2)")]
 pub struct PatienceError {
-    /// The word as it was given.
+    /// The word.
     pub word: String,
 }
 
@@ -42,7 +42,7 @@ impl FromStr for Patience {
 }
 
 impl Patience {
-    /// A time for an ordinary host, as long as it is for this one.
+    /// A time for an ordinary host, scaled for this one.
     #[must_use]
     pub fn times(self, time: Duration) -> Duration {
         time.mul_f64(self.factor)
@@ -64,8 +64,7 @@ impl Patience {
         self.seconds(60)
     }
 
-    /// How long a server may take over any other statement: the time after which InnoDB's own watchdog would
-    /// have ended it.
+    /// How long a server may take for any other statement.
     #[must_use]
     pub fn question(self) -> Duration {
         self.seconds(600)
@@ -78,39 +77,38 @@ impl Patience {
         self.question() + self.seconds(n_rows / ROWS_PER_S_AT_LEAST)
     }
 
-    /// How long after a good answer a server that is at work on something long is asked again.
+    /// Pause between two questions to a server that works on something long.
     #[must_use]
     pub fn ask_again(self) -> Duration {
         self.seconds(20)
     }
 
-    /// How long a server that no longer answers may take to end by itself: its exit status says how. The same for
-    /// the other processes of a server whose first process has ended.
+    /// How long a server that no longer answers may take to end: its exit status says how. The same holds for
+    /// its other processes after its first has ended.
     #[must_use]
     pub fn die(self) -> Duration {
         self.seconds(10)
     }
 
-    /// How long a server may refuse connections before it counts as gone: it is up, and nobody has to wait for
-    /// room.
+    /// How long a server may refuse connections before it counts as gone.
     #[must_use]
     pub fn refuse(self) -> Duration {
         self.seconds(2)
     }
 
-    /// How long a server may take to stop by itself: a checkpoint of a full buffer pool.
+    /// How long a server may take to stop, with a checkpoint of a full buffer pool.
     #[must_use]
     pub fn stop(self) -> Duration {
         self.seconds(120)
     }
 
-    /// After which wait for another rqps the user gets a message: that one may measure for hours.
+    /// Wait for another rqps after which the user gets a message: that rqps may measure for hours.
     #[must_use]
     pub fn tell(self) -> Duration {
         self.seconds(5)
     }
 
-    /// After which wait for a lock on the store the user gets a message, and an interrupt ends the wait.
+    /// Wait for a lock on the store after which the user gets a message, and an interrupt ends the wait.
     #[must_use]
     pub fn locked(self) -> Duration {
         self.seconds(30)
@@ -173,7 +171,7 @@ mod tests {
         );
         for word in ["", "0", "0.009", "-1", "101", "inf", "NaN", "2x", "1,5"] {
             let error = seconds(word).unwrap_err().to_string();
-            let words = format!("{word:?} is no factor of time limits (expected a number");
+            let words = format!("{word:?} is no factor for time limits (expected a number");
             assert!(error.starts_with(&words), "{error}");
         }
     }

@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use crate::Error;
 use crate::identity::Identity;
 
-/// What the user asked for.
+/// Directories that the user asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct Wishes<'a> {
     /// The cache of fetched servers.
@@ -25,7 +25,7 @@ pub struct Wishes<'a> {
     pub temp: &'a Path,
 }
 
-/// What is used.
+/// Directories in use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
     /// The cache of fetched servers.
@@ -34,7 +34,7 @@ pub struct Places {
     pub data: PathBuf,
     /// Parent of the socket directories; short, because a socket's path may have 107 bytes.
     pub sockets: PathBuf,
-    /// Sentences for the user: what is elsewhere than asked for, and why.
+    /// Notes for the user: what is elsewhere than asked for, and why.
     pub notes: Vec<String>,
 }
 
@@ -42,7 +42,7 @@ pub struct Places {
 /// add `/12345678/.s.PGSQL.65535` and stay below 100.
 const SOCKET_DIR_BYTES: usize = 70;
 
-/// Chooses places that `identity` can reach, and makes the directories.
+/// Chooses places that `identity` can reach, and creates the directories.
 ///
 /// # Errors
 /// [`Error::NoPlace`] when there is none, with what was wrong with each candidate.
@@ -72,15 +72,14 @@ fn choose_below(
     Ok(Places { cache, data, sockets, notes })
 }
 
-/// Every place that [`choose`] may take for data and that is there: where to look for what another
-/// process left. Makes nothing.
+/// Every existing place that [`choose`] may take for data, to find data of other processes. Creates nothing.
 #[must_use]
 pub fn existing_data(wishes: &Wishes<'_>) -> Vec<PathBuf> {
     let own = own_places(wishes, Path::new("/var/tmp"));
     existing(&own, data_places(wishes, &own))
 }
 
-/// The same for the parents of socket directories.
+/// As [`existing_data`], for the parents of socket directories.
 #[must_use]
 pub fn existing_sockets(wishes: &Wishes<'_>) -> Vec<PathBuf> {
     let own = own_places(wishes, Path::new("/var/tmp"));
@@ -118,7 +117,7 @@ fn data_places(wishes: &Wishes<'_>, own: &[PathBuf]) -> Vec<PathBuf> {
     data
 }
 
-/// Eight hex digits that stand for a text.
+/// A hash of a text: eight hex digits.
 #[must_use]
 pub fn short_hash(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes())[..4])

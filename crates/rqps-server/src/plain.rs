@@ -29,7 +29,7 @@ pub(crate) fn open(root: &Path, path: &Path, flags: OFlag) -> io::Result<File> {
     if meta.is_file() && meta.nlink() <= 1 {
         return Ok(file);
     }
-    Err(io::Error::other(format!("{} is no plain file of its own", path.display())))
+    Err(io::Error::other(format!("{} is not a plain file of its own", path.display())))
 }
 
 /// The bytes of a plain file from `offset` on.
@@ -75,7 +75,7 @@ pub(crate) fn make_dir(root: &Path, path: &Path) -> io::Result<File> {
 /// The directory that something lies in, reached from `root` through no link, and its name there.
 fn parent(root: &Path, path: &Path) -> io::Result<(OwnedFd, PathBuf)> {
     let bad = || {
-        let text = format!("{} does not lie below {}", path.display(), root.display());
+        let text = format!("{} is not below {}", path.display(), root.display());
         io::Error::new(io::ErrorKind::InvalidInput, text)
     };
     let below = path.strip_prefix(root).map_err(|_| bad())?;

@@ -28,7 +28,7 @@ use crate::{open_files, pidfd, secrets};
 pub use stat::{StartedProcess, tree};
 pub(crate) use stat::{Stat, descendants, read_proc, started, stat};
 
-/// A child process of rqps; killed with all its descendants when dropped.
+/// A child process of rqps; killed with its descendants when dropped.
 #[derive(Debug)]
 pub struct Process {
     pid: i32,
@@ -41,8 +41,7 @@ struct Job {
     reply: Sender<io::Result<Child>>,
 }
 
-/// Where a process begins: entered before its program is executed, so that nothing it does or
-/// allocates is outside.
+/// Limits that a process enters before its program is executed, so that they hold for everything it does.
 #[derive(Debug, Default)]
 pub struct Cage {
     /// `cgroup.procs` of the control groups that it joins, open for writing.
@@ -53,8 +52,7 @@ pub struct Cage {
     pub(crate) door: Option<Door>,
 }
 
-/// Spawns a command as `identity`, in a process group of its own; `death` is the signal that the
-/// kernel sends it when rqps ends in whatever way.
+/// Spawns a command as `identity`, in its own process group; the kernel sends it `death` when rqps ends.
 ///
 /// # Errors
 /// When the program cannot be executed.
@@ -160,7 +158,7 @@ impl Process {
         self.death
     }
 
-    /// How it ended, when it has.
+    /// How it ended, if it has.
     ///
     /// # Errors
     /// When the kernel cannot say.
@@ -188,7 +186,7 @@ impl Process {
         if matches!(child.try_wait(), Ok(None)) { descendants(self.pid) } else { Vec::new() }
     }
 
-    /// Waits for its end, at most until `limit` has passed.
+    /// Waits for its end, at most `limit`.
     ///
     /// # Errors
     /// When the kernel cannot say.

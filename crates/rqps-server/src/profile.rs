@@ -28,23 +28,23 @@ const PROFILES: &[(&str, &str)] = &[
     ("io-bound", include_str!("profiles/io-bound.toml")),
 ];
 
-/// What the user asks for.
+/// The configuration that the user asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
     /// A built-in profile's name, or the path of a configuration file.
     pub base: String,
-    /// Options on top, by the server's own names.
+    /// Additional options, by the server's own names.
     pub options: BTreeMap<String, String>,
     /// The tables' engine; profiles have lines for each.
     pub engine: Engine,
-    /// What a commit waits for; profiles set it, a user's file is not touched.
+    /// What a commit waits for; set by profiles only, not in a user's file.
     pub durability: Durability,
-    /// Compression, as far as the configuration decides it.
+    /// Compression, if the configuration decides it.
     pub compression: Compression,
 }
 
 impl Config {
-    /// A profile or file as it is, with every choice at its default.
+    /// A profile or file with all defaults.
     #[must_use]
     pub fn of(base: &str, engine: Engine) -> Self {
         Self {
@@ -63,14 +63,14 @@ impl Config {
     }
 }
 
-/// What sizes are computed from.
+/// Inputs for sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizing {
     /// The host's memory, bytes.
     pub memory_bytes: u64,
-    /// Systems that are up at the same time, at least 1.
+    /// Number of systems that run at the same time, at least 1.
     pub systems_up: u32,
-    /// What the tables and indexes will take about, bytes, where it is known.
+    /// Expected size of tables and indexes, bytes, if known.
     pub data_bytes: Option<u64>,
 }
 
@@ -81,13 +81,13 @@ pub struct Rendered {
     pub text: String,
     /// More arguments for PostgreSQL's initdb.
     pub initdb_arguments: Vec<String>,
-    /// What of the user's options did not go through as written.
+    /// The user's options that do not reach the server as written.
     pub changes: Vec<Change>,
-    /// Sentences for the user beside those of the changes.
+    /// Further sentences for the user.
     pub notes: Vec<String>,
     /// The engine whose plugin the server has to load.
     pub engine: Engine,
-    /// The plan's own options, which stand in `text` as well.
+    /// The plan's own options, which are in `text` as well.
     pub options: BTreeMap<String, String>,
     /// Whether it is a built-in profile, and not a user's file.
     pub is_of_profile: bool,
@@ -118,7 +118,7 @@ fn builtin(name: &str) -> Result<Option<&'static Profile>, Error> {
     Ok(Some(PARSED[at].get_or_init(|| profile)))
 }
 
-/// Writes the configuration for one version.
+/// Renders the configuration for one version.
 ///
 /// # Errors
 /// [`Error::UnknownConfig`], an option whose value cannot be written to a file, or [`Error::Unsupported`] for a DBMS
@@ -182,9 +182,8 @@ fn setting_of_plan(name: &str, value: &str) -> Setting {
     Setting { name: name.to_owned(), value: Some(value.to_owned()), written: Written::Plan }
 }
 
-/// The least memory, bytes, that a limited server of this configuration can live in: twice the
-/// smallest cache that its profile gives it, for as much again is taken by everything else. `None`
-/// where the plan or the user's own file sets the sizes.
+/// Least memory for a limited server with this configuration, bytes: twice the smallest cache of the profile,
+/// as everything else takes as much again. `None` if the plan or the user's file sets the sizes.
 ///
 /// # Errors
 /// When a profile that is built in is wrong.
@@ -204,8 +203,8 @@ pub(crate) fn is_on_command_line(dbms: Dbms, option: &str) -> bool {
 }
 
 impl Rendered {
-    /// For a trial of the wall: the user's file and the plan's options as they stand, but for what rqps sets on the
-    /// command line.
+    /// For a trial of the wall: the user's file and the plan's options unchanged, except those that rqps sets
+    /// on the command line.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -222,7 +221,7 @@ impl Rendered {
         Ok(())
     }
 
-    /// The names of the options that the configuration sets, as the server's variables write them.
+    /// Names of the options that the configuration sets, as the server's variables are named.
     #[must_use]
     pub fn option_names(&self, dbms: Dbms) -> BTreeSet<String> {
         let names = self.text.lines().filter_map(option_name);

@@ -34,7 +34,7 @@ fn decide(
     let Compression::Page(_) = compression else { return Ok(()) };
     let why = match probe(dir) {
         Ok(true) => return Ok(()),
-        Ok(false) => "a hole gives no space back".to_owned(),
+        Ok(false) => "a hole frees no space".to_owned(),
         // fallocate(2): EOPNOTSUPP of the file system, ENOSYS of the kernel.
         Err(e) if e.kind() == io::ErrorKind::Unsupported => e.to_string(),
         Err(e) => return Err(Error::write(dir, e)),
@@ -42,8 +42,8 @@ fn decide(
     Err(Error::Limit {
         what: format!("compression = \"{compression}\""),
         detail: format!(
-            "the file system of {} punches no holes into files ({why}), without which compressed \
-             pages take as much as others",
+            "the file system of {} cannot punch holes into files ({why}), so compressed pages would \
+             save no space",
             dir.display()
         ),
         remedy: "name a directory on another file system, such as ext4 or xfs, with --results, or \
@@ -85,7 +85,7 @@ mod tests {
         let text = decide(page, dir, &none).unwrap_err().to_string();
         assert!(text.starts_with("compression = \"page-zlib\": the file system of /d"), "{text}");
         let text = decide(page, dir, &|_| Ok(false)).unwrap_err().to_string();
-        assert!(text.contains("a hole gives no space back"), "{text}");
+        assert!(text.contains("a hole frees no space"), "{text}");
         let full = |_: &Path| Err(io::Error::from_raw_os_error(nix::libc::EACCES));
         assert!(!matches!(decide(page, dir, &full), Err(Error::Limit { .. })));
     }

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-/// What rqps does not do, with the value concerned and the remedy.
+/// What rqps refuses to do, with the value and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// A statement would reach beyond what the run has made.
     #[error(
         "{statement} is not sent: {variable} of the server is {value:?}, outside of the run's directory {}; \
-         take {variable} out of the server's configuration",
+         remove {variable} from the server's configuration",
         dir.display()
     )]
     OutsideOfRun {
@@ -21,7 +21,7 @@ pub enum Refusal {
         /// The run's directory.
         dir: PathBuf,
     },
-    /// The server does not tell what a statement would reach.
+    /// The server does not report what a statement would reach.
     #[error("{statement} is not sent: {why}")]
     PlaceUntold {
         /// The statement.
@@ -29,7 +29,7 @@ pub enum Refusal {
         /// What is not known.
         why: String,
     },
-    /// A setting of somebody else's server.
+    /// A setting of an external server.
     #[error("{statement} is not sent to a server given by its address; --allow-settings allows it")]
     SettingsNotAllowed {
         /// The statement.
@@ -48,7 +48,8 @@ pub enum Refusal {
     },
     /// Something of somebody else's depends on a schema of rqps's.
     #[error(
-        "schema {schema} is not dropped: {by} depends on it. Drop that; the next run by address then removes the schema"
+        "schema {schema} is not dropped, as {by} depends on it; drop the dependent object, and the next run with \
+         this address drops the schema"
     )]
     SchemaInUse {
         /// The schema.
@@ -58,8 +59,8 @@ pub enum Refusal {
     },
     /// A schema of rqps's that this process no longer holds.
     #[error(
-        "schema {schema} is no longer held by this run: the server ended the session that held it, and \
-         another one took it; nothing more is sent there; run again"
+        "this run no longer holds schema {schema}: the server ended the session that held it, and another \
+         session took it; rqps sends nothing more there; run again"
     )]
     SchemaLost {
         /// The schema.
@@ -81,14 +82,14 @@ pub enum Refusal {
     },
     /// Sessions of a server share its processes: a pooler is in between.
     #[error(
-        "{address} is a pooler that does not give each client a session of its own; name the server itself, \
-         or set pool_mode = session"
+        "{address} is a pooler that shares sessions among clients; name the server itself, or set \
+         pool_mode = session"
     )]
     SharedSessions {
         /// The address.
         address: String,
     },
-    /// The server takes no writes, or they would wait for ever.
+    /// The server takes no writes, or they would wait forever.
     #[error("the server at {address} takes no writes: {why}; {remedy}")]
     NoWrites {
         /// The address.
@@ -110,8 +111,8 @@ pub enum Refusal {
     },
     /// The server speaks PostgreSQL's protocol and is another DBMS.
     #[error(
-        "the server at {address} says that it is {said:?}, and refuses {statement}: rqps knows no such DBMS \
-         (docs/servers.md lists those that it measures by address)"
+        "the server at {address} says that it is {said:?}, and refuses {statement}; rqps does not support this \
+         DBMS (docs/reference/servers.md lists the supported ones)"
     )]
     UnknownDbms {
         /// The address.
@@ -123,8 +124,8 @@ pub enum Refusal {
     },
     /// Tables that are named without a schema would not be made in rqps's.
     #[error(
-        "the server makes tables in {found:?} where the session's schema is {schema}: nothing is measured there, as \
-         rqps's tables would lie among others"
+        "the server creates tables in {found:?}, but the session's schema is {schema}; nothing is measured there, \
+         as rqps's tables would be among others"
     )]
     OtherSchema {
         /// The schema of rqps's.
@@ -134,7 +135,8 @@ pub enum Refusal {
     },
     /// An rqps that was killed had changed settings of somebody else's server.
     #[error(
-        "schema {schema} stays: an rqps that was killed left {setting} changed; --allow-settings restores it"
+        "schema {schema} is not dropped: an rqps that was killed left {setting} changed; --allow-settings restores \
+         {setting}"
     )]
     SettingsLeft {
         /// The schema that has the owner's values.
@@ -142,7 +144,7 @@ pub enum Refusal {
         /// The first of the settings.
         setting: String,
     },
-    /// A statement of a plan or suite that rqps does not send to somebody else's server.
+    /// A statement of a plan or suite that rqps does not send to an external server.
     #[error("{sql:?} is not sent to a server given by its address: {why}")]
     NotForGuests {
         /// The statement.

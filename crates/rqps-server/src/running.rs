@@ -27,7 +27,7 @@ use crate::vigil::Vigil;
 use crate::watch::Watch;
 use crate::{Error, Patience, core_file, data_dir, log_file, pidfd, settle, socket_dir, threads};
 
-/// A running server. Killed with all its processes when dropped.
+/// A running server; killed with all its processes when dropped.
 pub struct RunningServer {
     /// Ends before the process, which it looks after; absent until the server is ready.
     pub(crate) vigil: Option<Vigil>,
@@ -55,14 +55,14 @@ pub struct RunningServer {
     pub(crate) _hold: Arc<Flock<File>>,
 }
 
-/// How a server ended when it was told to.
+/// How a server ended after it was asked to stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stopped {
-    /// It shut down by itself.
+    /// It shut down cleanly.
     Clean,
-    /// It shut down, but not as it should: `it ended with exit code 1`.
+    /// It shut down, but not cleanly: `it ended with exit code 1`.
     Unclean(String),
-    /// It did not within the deadline, and was killed.
+    /// It missed the deadline, and was killed.
     Killed {
         /// The deadline.
         after: Duration,
@@ -100,7 +100,7 @@ impl RunningServer {
         self.process.pid()
     }
 
-    /// Its family.
+    /// Its DBMS.
     #[must_use]
     pub fn dbms(&self) -> Dbms {
         self.dbms
@@ -124,13 +124,13 @@ impl RunningServer {
         &self.data_dir
     }
 
-    /// What statements that destroy may reach: what lies in its instance's directory.
+    /// What destructive statements may reach: its instance's directory.
     #[must_use]
     pub fn scope(&self) -> Scope<'_> {
         own_scope(self.dbms, self.data_dir.parent().unwrap_or(&self.data_dir))
     }
 
-    /// What its data directory takes on disk.
+    /// Disk space of its data directory.
     #[must_use]
     pub fn data_dir_sizes(&self) -> data_dir::DataDirSizes {
         data_dir::data_dir_sizes(self.dbms, &self.data_dir)
@@ -148,7 +148,7 @@ impl RunningServer {
         self.port
     }
 
-    /// How to reach it with the benchmark's user and database.
+    /// Its address, with the benchmark's user and database.
     #[must_use]
     pub fn endpoint(&self, transport: Transport) -> Endpoint {
         let tcp = || Address::Tcp { host: "127.0.0.1".to_owned(), port: self.port };
@@ -178,7 +178,7 @@ impl RunningServer {
         connect(self.dbms, &self.endpoint(Transport::Socket))
     }
 
-    /// Its threads at this moment.
+    /// Its threads now.
     #[must_use]
     pub fn tasks(&self) -> BTreeSet<i32> {
         threads::tasks(self.pid())
@@ -193,7 +193,7 @@ impl RunningServer {
         threads::thread_of(self.dbms, self.pid(), connection)
     }
 
-    /// Brings its background work to rest; see [`settle::settle`]. `rows` are those of all tables.
+    /// Settles the server; see [`settle::settle`]. `rows` is the sum over all tables.
     ///
     /// # Errors
     /// When the server fails or the work is stopped.
@@ -203,19 +203,19 @@ impl RunningServer {
         settle::settle(&target, self.connect()?.as_mut(), rows, watch)
     }
 
-    /// Whether its process is still there.
+    /// Whether its process still exists.
     #[must_use]
     pub fn is_alive(&self) -> bool {
         matches!(self.process.ended(), Ok(None))
     }
 
-    /// Whether it has shut down as it should, told by somebody else: whoever stops services tells all of them.
+    /// Whether somebody else made it shut down cleanly, as an end of all services does.
     #[must_use]
     pub fn has_shut_down(&self) -> bool {
         matches!(self.process.ended(), Ok(Some(status)) if status.success())
     }
 
-    /// How it ended, in words, when it has: `it was killed by signal 9 (SIGKILL)`.
+    /// How it ended, if it has: `it was killed by signal 9 (SIGKILL)`.
     #[must_use]
     pub fn end(&self) -> Option<String> {
         self.process.ended().ok().flatten().map(|status| self.describe_end(status))
@@ -248,15 +248,14 @@ impl RunningServer {
         self.out_of_memory().or(found)
     }
 
-    /// Whether the kernel killed any of its processes because its memory limit did not suffice, in
-    /// a sentence with the remedy.
+    /// A sentence with the remedy if the kernel killed any of its processes at its memory limit.
     #[must_use]
     pub fn out_of_memory(&self) -> Option<String> {
         self.confinement.told_by_oom()
     }
 
-    /// Whether it is being ended because one of its processes was stopped by a signal of somebody else's.
-    /// Others of them may still answer for a moment.
+    /// Whether it is being ended because a foreign signal stopped one of its processes. Its other processes
+    /// may still answer for a moment.
     #[must_use]
     pub fn was_stopped(&self) -> bool {
         self.vigil.as_ref().is_some_and(|vigil| vigil.found().is_some())
@@ -268,13 +267,13 @@ impl RunningServer {
         &self.process_facts
     }
 
-    /// All its processes at this moment: PostgreSQL has one per connection.
+    /// All its processes now: PostgreSQL has one per connection.
     #[must_use]
     pub fn processes(&self) -> Vec<i32> {
         process::tree(self.process.pid())
     }
 
-    /// What stops and continues all its processes.
+    /// Stops and continues all its processes.
     #[must_use]
     pub fn freezer(&self) -> Freezer {
         Freezer::telling(self.process.pid(), Arc::clone(&self.held))
@@ -292,25 +291,24 @@ impl RunningServer {
         tail(&log_file::end(&self.log, 0), n_lines)
     }
 
-    /// What it logged since it was started; of a long log the first and the last megabyte.
+    /// Its log since its start; of a long log the first and the last megabyte.
     #[must_use]
     pub fn log_since_start(&self) -> String {
         log_file::ends(&self.log, self.log_start)
     }
 
-    /// Whether it has logged that there is no space left, since it was started or since what it had logged
-    /// until then was dismissed.
+    /// Whether it logged that no space is left, since its start or the last [`Self::dismiss_log`].
     #[must_use]
     pub fn lacked_space(&self) -> bool {
         log_file::says_full(&self.log, self.log_judged)
     }
 
-    /// What it has logged so far has done no harm, and is no cause of what fails later.
+    /// Ignores the log up to now as a cause of later failures.
     pub fn dismiss_log(&mut self) {
         self.log_judged = log_file::len(&self.log);
     }
 
-    /// Shuts it down and waits; kills it when the deadline passes.
+    /// Shuts it down and waits; kills it at the deadline.
     ///
     /// # Errors
     /// When the kernel refuses.

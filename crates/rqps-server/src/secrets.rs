@@ -17,7 +17,7 @@ pub(crate) fn withhold(name: &str) {
     NAMED.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
 }
 
-/// Takes the secrets that are known out of the environment that a command will have.
+/// Removes the known secrets from a command's environment.
 pub fn keep_from(command: &mut Command) {
     for name in ALWAYS {
         command.env_remove(name);

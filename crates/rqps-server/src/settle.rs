@@ -20,9 +20,9 @@ pub(crate) use rest::{Debt, Tables, claim, not_refused, try_set_global, wait_for
 pub use rest::{Settled, Target};
 
 /// What is told of settings that stay as they are.
-const KEPT: &str = "settings are left alone on a server given by its address (--allow-settings)";
+const KEPT: &str = "rqps changes no settings of a server given by its address (--allow-settings)";
 
-/// Longest time that is waited for tables of so many rows in all: the field's sleep.
+/// Longest wait for tables with this number of rows in all.
 #[must_use]
 pub fn ceiling(rows: u64) -> Duration {
     Duration::from_secs((60 + rows / 1_000_000).min(1200))

@@ -24,7 +24,7 @@ pub use url::Url;
 use crate::Error;
 use crate::watch::Watch;
 
-/// A place that has a server.
+/// A source of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(tag = "from", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Source {
@@ -64,7 +64,7 @@ impl Source {
         Common { kind, layout, download_bytes, checksum }
     }
 
-    /// What it is called in lists: `Maven`, `Debian`, `URL`, `PyPI`, `npm`, `file`.
+    /// Its kind in lists: `Maven`, `Debian`, `URL`, `PyPI`, `npm`, `file`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         self.common().kind
@@ -86,8 +86,8 @@ impl Source {
         self.checksum().map_or_else(|| what.clone(), |checksum| format!("{what} {checksum}"))
     }
 
-    /// Whether files of this identity are those that it gives. A file of the user's that is no longer there has
-    /// given what was made of it.
+    /// Whether it delivered files of this identity. A file of the user that no longer exists counts as
+    /// delivered.
     #[must_use]
     pub fn gave(&self, identity: &str) -> bool {
         let is_same = self.identity() == identity;
@@ -105,19 +105,19 @@ impl Source {
         }
     }
 
-    /// What there is to download, bytes; 0 where that is not known.
+    /// Download size, bytes; 0 if unknown.
     #[must_use]
     pub fn download_bytes(&self) -> u64 {
         self.common().download_bytes
     }
 
-    /// How its archive is unpacked.
+    /// Name of the layout of its archive.
     #[must_use]
     pub fn layout(&self) -> &str {
         self.common().layout
     }
 
-    /// The checksum of its archive. A file of the user's may have none, and apt verifies its own.
+    /// The checksum of its archive. A file of the user may have none; apt verifies its own.
     #[must_use]
     pub fn checksum(&self) -> Option<Checksum> {
         self.common().checksum
@@ -203,7 +203,7 @@ impl Source {
         if self.in_place().is_none() {
             std::fs::remove_file(archive).map_err(|e| Error::write(archive, e))?;
             if let Error::Checksum { remedy, .. } = &mut error {
-                "the file was deleted, and the same command fetches it again".clone_into(remedy);
+                "the file was deleted; the same command fetches it again".clone_into(remedy);
             }
         }
         Err(error)
@@ -221,7 +221,7 @@ impl Source {
             return Ok(None);
         }
         let remedy = if self.in_place().is_some() {
-            "it is not the archive that the catalogue means; correct `path` or `checksum` there"
+            "it is not the archive of the catalogue; correct `path` or `checksum` there"
         } else {
             "remove it, so that it is fetched again"
         };

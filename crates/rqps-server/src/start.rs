@@ -193,7 +193,7 @@ impl RunningServer {
                     // 57P03: the database system is starting up.
                     if error.sqlstate != "57P03" =>
                 {
-                    Err(self.start_failure(&format!("its own user is refused: {error}"), false))
+                    Err(self.start_failure(&format!("it refuses rqps's user: {error}"), false))
                 }
                 Err(_) => Ok(None),
             }

@@ -18,7 +18,7 @@ use crate::dbms::driver;
 use crate::{Error, Refusal};
 use token::Tokens;
 
-/// Refuses a statement that could make a server of rqps touch what is not its own.
+/// Refuses a statement that could make rqps's own server use files or hosts that are not its own.
 ///
 /// # Errors
 /// [`Error::RefusedOption`] with the statement.
@@ -29,8 +29,8 @@ pub fn check_own(dbms: Dbms, sql: &str) -> Result<(), Error> {
     judge_own(dbms, sql).map_err(|why| setting::refusal(sql, why))
 }
 
-/// Refuses a statement that could reach beyond rqps's schema on somebody else's server. `others` are the names of all
-/// other schemas there, as far as they are known.
+/// Refuses a statement that could reach beyond rqps's schema on an external server. `others` are the known
+/// names of all other schemas there.
 ///
 /// # Errors
 /// [`Refusal::NotForGuests`].
@@ -68,7 +68,7 @@ fn judge_own(dbms: Dbms, sql: &str) -> Result<(), String> {
 fn judge_guest(dbms: Dbms, sql: &str, others: &[String]) -> Result<(), String> {
     let mut refused = driver(dbms).guest.refused_texts.iter();
     if let Some(text) = refused.find(|text| sql.contains(**text)) {
-        return Err(format!("{} reads {text} in a way of its own; leave it out", dbms.name()));
+        return Err(format!("{} reads {text} in its own way; leave it out", dbms.name()));
     }
     let tokens = Tokens::read(dbms, sql)?;
     if tokens.word(0) == "set" {

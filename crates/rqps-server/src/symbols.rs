@@ -14,17 +14,17 @@ use crate::elf;
 /// Below it, distributions put the symbols of what they stripped.
 const DEBUG_DIR: &str = "/usr/lib/debug";
 
-/// What a program tells of its functions' names.
+/// Where a program's function names come from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Symbols {
     /// It has all its symbols (`.symtab`).
     pub own: bool,
-    /// The file that has them in its place, where there is one.
+    /// The file with the symbols, if they are elsewhere.
     pub file: Option<PathBuf>,
 }
 
 impl Symbols {
-    /// What the program at `path` has.
+    /// The symbols of the program at `path`.
     ///
     /// # Errors
     /// When it cannot be read or is no 64-bit ELF file.
@@ -32,7 +32,7 @@ impl Symbols {
         Self::read(path, path)
     }
 
-    /// What the program of a process has, also when its file was replaced or removed since.
+    /// The symbols of a process's program, even if its file was replaced or removed.
     ///
     /// # Errors
     /// As [`Symbols::of`].
@@ -61,7 +61,7 @@ impl Symbols {
         Ok(Self { own: false, file: file.into_iter().find(|file| file.is_file()) })
     }
 
-    /// Whether names of most functions are nowhere to be had.
+    /// Whether most functions have no name anywhere.
     #[must_use]
     pub fn is_stripped(&self) -> bool {
         !self.own && self.file.is_none()

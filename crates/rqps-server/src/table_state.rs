@@ -8,8 +8,8 @@ use rqps_model::{Dbms, TableFact, TableState, Version};
 use crate::Error;
 use crate::dbms::driver;
 
-/// Reads what there is to tell, in milliseconds. `data_dir` is that of a server whose files rqps can read. What this
-/// user may not read is absent.
+/// Reads the state of the tables, in milliseconds. `data_dir` is set if rqps can read the server's files.
+/// What this user may not read is absent.
 ///
 /// # Errors
 /// When the connection fails.

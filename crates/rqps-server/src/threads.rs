@@ -38,7 +38,7 @@ const WORK_OVER_REST: u64 = 4;
 /// How often the look is repeated when no thread, or more than one, kept step.
 const ATTEMPTS: usize = 5;
 
-/// The threads of a process; empty when it is gone.
+/// The threads of a process; empty if it has ended.
 #[must_use]
 pub fn tasks(pid: i32) -> BTreeSet<i32> {
     let Ok(entries) = fs::read_dir(format!("/proc/{pid}/task")) else { return BTreeSet::new() };
@@ -67,7 +67,7 @@ fn told(driver: &Driver, connection: &mut dyn Connection) -> Result<Option<i32>,
     Ok(result.and_then(|result| result.scalar()?.parse().ok()).filter(|tid| *tid > 0))
 }
 
-/// The one thread that works whenever the connection does and rests whenever it rests.
+/// The only thread that works while the connection works, and rests while it rests.
 ///
 /// # Errors
 /// [`Error::Client`] when the connection fails, [`Error::Answer`] when no thread stands out: a
@@ -168,7 +168,7 @@ pub(crate) fn set_of(cpus: &[usize]) -> Result<CpuSet, Error> {
     Ok(set)
 }
 
-/// Lets all threads of these processes run on these CPUs only; threads that end meanwhile are fine.
+/// Lets all threads of these processes run on these CPUs only.
 ///
 /// # Errors
 /// When none of the CPUs may be used.
@@ -176,7 +176,7 @@ pub fn pin_all(pids: &[i32], cpus: &[usize]) -> Result<(), Error> {
     pin_all_but(&[], pids, cpus)
 }
 
-/// As [`pin_all`], but for the threads `placed`, which stay where they are.
+/// As [`pin_all`], except for the threads `placed`.
 ///
 /// # Errors
 /// As [`pin_all`].

@@ -50,7 +50,7 @@ impl Done {
     /// How it ended, and the last lines of its output, where it wrote any.
     pub(crate) fn end_and_words(&self) -> String {
         match self.last_words() {
-            words if words.is_empty() => format!("{}, without a word", self.end()),
+            words if words.is_empty() => format!("{}, without output", self.end()),
             words => format!("{} ({words})", self.end()),
         }
     }

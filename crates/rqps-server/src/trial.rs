@@ -2,12 +2,12 @@
 
 use std::str::FromStr;
 
-/// What is switched off; by default nothing.
+/// Protections that a trial switches off; by default none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Trial {
     /// Which walls servers may get.
     pub walls: Walls,
-    /// Whether a user's configuration reaches the server as it stands.
+    /// Whether a user's configuration reaches the server unchanged.
     pub is_verbatim: bool,
 }
 
@@ -23,11 +23,11 @@ pub enum Walls {
     Nothing,
 }
 
-/// A word that names no walls.
+/// A word that is not a kind of walls.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{word:?} names no walls (expected namespaces or none)")]
 pub struct WallsError {
-    /// The word as it was given.
+    /// The word.
     pub word: String,
 }
 

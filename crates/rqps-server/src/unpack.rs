@@ -20,16 +20,16 @@ use crate::catalogue::Layout;
 use gate::{Gate, Kind};
 use meter::Metered;
 
-/// Bounds of what an archive may hold.
+/// Limits of an archive.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Bytes written, at most.
+    /// Most bytes written.
     pub bytes: u64,
-    /// Entries, wanted or not, at most.
+    /// Most entries, wanted or not.
     pub entries: usize,
 }
 
-/// What was unpacked.
+/// Result of unpacking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Unpacked {
     /// Files and links written.
@@ -84,7 +84,7 @@ pub fn unpack(
             from_tar(XzDecoder::new(entry), &mut gate)?;
         }
         (Some(_), Some(inner)) => {
-            return Err(corrupt(archive, &format!("it is no zip that could hold {inner}")));
+            return Err(corrupt(archive, &format!("it is not a zip with {inner} in it")));
         }
         (Some(Form::Gzip), None) => {
             from_tar(MultiGzDecoder::new(BufReader::new(file)), &mut gate)?;
@@ -96,7 +96,7 @@ pub fn unpack(
         }
         (None, _) => {
             let shown = String::from_utf8_lossy(&start[..start.len().min(16)]).into_owned();
-            let detail = format!("it begins with {shown:?}, which is no zip, tar.gz or tar.xz");
+            let detail = format!("it begins with {shown:?}, which is not a zip, tar.gz or tar.xz");
             return Err(corrupt(archive, &detail));
         }
     }
@@ -105,7 +105,7 @@ pub fn unpack(
     }
     let done = gate.finish();
     if done.n_files == 0 {
-        return Err(corrupt(archive, &"it holds nothing of what is wanted"));
+        return Err(corrupt(archive, &"it contains none of the wanted files"));
     }
     Ok(done)
 }

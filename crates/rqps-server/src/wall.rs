@@ -40,7 +40,7 @@ pub(crate) fn suspicion(wall: &Wall, said: &str) -> String {
     )
 }
 
-/// Finds out which wall holds here, by a program that is started in each.
+/// Finds the wall that works on this host, by a trial of each.
 #[must_use]
 pub fn probe(identity: &Identity, walls: Walls) -> Wall {
     let abi = landlock::abi();

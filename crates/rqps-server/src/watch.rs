@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::Error;
 
-/// How far something is.
+/// Progress of some work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress<'a> {
     /// An archive is on its way.
@@ -31,18 +31,18 @@ pub enum Progress<'a> {
         /// For what.
         what: &'a str,
     },
-    /// Something the user should know: a place or a setting that is not the one asked for.
+    /// A note for the user: a place or setting other than the one asked for.
     Note {
         /// The sentence.
         text: &'a str,
     },
 }
 
-/// Who is told, and who may stop the work.
+/// Reports progress, and can stop the work.
 pub struct Watch<'a> {
     /// Set by another thread (or a signal handler) to stop the work with [`Error::Interrupted`].
     pub stop: &'a AtomicBool,
-    /// Is told how far the work is, a few times a second.
+    /// Gets the progress, a few times a second.
     pub report: &'a mut dyn FnMut(Progress<'_>),
 }
 

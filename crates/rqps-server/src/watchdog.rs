@@ -35,7 +35,7 @@ const READY: &str = "ready";
 /// How long it may take to say so: far longer than a program takes to start on a busy host.
 const READY_WITHIN: Duration = Duration::from_secs(60);
 
-/// The watchdog as rqps sees it. Ends with nothing to do when dropped.
+/// rqps's side of the watchdog.
 #[derive(Debug)]
 pub struct Watchdog {
     command: Command,
@@ -46,8 +46,8 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    /// Starts it: `command` is rqps itself with the arguments that make it call [`watch`]. Returns when
-    /// it listens.
+    /// Starts the watchdog. `command` is rqps with the arguments that make it call [`watch`]. Returns when it
+    /// listens.
     ///
     /// # Errors
     /// When it cannot be started, or ends or says nothing in place of [`READY`].
@@ -61,9 +61,7 @@ impl Watchdog {
         Ok(Self { command, child, input: Some(input), told: BTreeMap::new() })
     }
 
-    /// Makes it answer for a tree; to be called before the tree is stopped, and again when its
-    /// processes have changed. What is known already is not said again, except to one that has to be
-    /// started again because the watchdog has ended.
+    /// Registers a process tree: before it is stopped, and again after its processes changed.
     ///
     /// # Errors
     /// When the watchdog is gone and cannot be started again.
@@ -97,7 +95,7 @@ impl Watchdog {
         Ok(())
     }
 
-    /// Takes a tree off it.
+    /// Removes a tree from the watchdog.
     ///
     /// # Errors
     /// When the watchdog is gone.
@@ -162,8 +160,8 @@ struct Held {
     members: Vec<StartedProcess>,
 }
 
-/// The watchdog process itself: says that it is ready, listens until its input ends, then ends what it
-/// still holds.
+/// The watchdog process: says that it is ready, listens until its input ends, then ends the trees that it
+/// holds.
 ///
 /// # Errors
 /// When its input cannot be read; what it holds is ended then, too. When nobody hears that it is ready.

@@ -29,7 +29,7 @@ pub struct Counter {
     pub counted_share: f64,
 }
 
-/// A line that is no counter.
+/// A line that is not a counter.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line_number} of perf stat {line:?}: {problem}")]
 pub struct CounterError {
@@ -41,7 +41,7 @@ pub struct CounterError {
     pub problem: &'static str,
 }
 
-/// Reads the counters; comments and empty lines are passed over.
+/// Reads the counters; comments and empty lines are skipped.
 ///
 /// # Errors
 /// Names the line that has no value or no event.
@@ -59,11 +59,11 @@ pub fn parse_counters(text: &str) -> Result<Vec<Counter>, CounterError> {
         let mut fields = line.split(',');
         let value = match fields.next().map(str::trim) {
             Some("<not supported>" | "<not counted>") => None,
-            Some(number) => Some(number.parse::<f64>().map_err(|_| bad("no number"))?),
-            None => return Err(bad("no number")),
+            Some(number) => Some(number.parse::<f64>().map_err(|_| bad("invalid value"))?),
+            None => return Err(bad("invalid value")),
         };
         if value.is_some_and(|v| !v.is_finite() || v < 0.0) {
-            return Err(bad("no number"));
+            return Err(bad("invalid value"));
         }
         let event = fields.nth(1).map(str::trim).filter(|event| !event.is_empty());
         let event = event.ok_or_else(|| bad("no event"))?.split(':').next().unwrap_or_default();
@@ -130,9 +130,11 @@ mod tests {
 
     #[test]
     fn what_is_no_counter_is_named() {
-        for (text, problem) in
-            [("abc,,cycles,1,2,,", "no number"), ("12,,", "no event"), ("-1,,cycles", "no number")]
-        {
+        for (text, problem) in [
+            ("abc,,cycles,1,2,,", "invalid value"),
+            ("12,,", "no event"),
+            ("-1,,cycles", "invalid value"),
+        ] {
             let error = parse_counters(text).unwrap_err();
             assert_eq!((error.line_number, error.problem), (1, problem));
         }

@@ -1,9 +1,9 @@
 //! Flame graphs as SVG that a page holds: frames in percent of the width, names cut by their frame.
 //!
-//! Without a script every frame tells its numbers in its title and the whole graph can be read; with
-//! [`SCRIPT`] a click makes a frame as wide as the graph, a line below it has the numbers of the frame that
-//! is pointed at, keys and taps do the same, and names can be searched for. The page adds [`STYLE`]; it has
-//! both themes.
+//! Without a script the title of every frame has its numbers, and the whole graph can be read. With
+//! [`SCRIPT`] a click widens a frame to the whole graph, and a line below the graph has the numbers
+//! of the frame under the pointer. Keys and taps do the same, and names can be searched. The page
+//! adds [`STYLE`], which has both themes.
 
 use maud::{Markup, html};
 
@@ -16,7 +16,7 @@ use crate::tree::CallTree;
 /// The style of flame graphs, for a page that has some.
 pub const STYLE: &str = include_str!("flame/style.css");
 
-/// What makes them answer to clicks, keys, taps and searches.
+/// The script for clicks, keys, taps and searches.
 pub const SCRIPT: &str = include_str!("flame/script.js");
 
 /// Height of a row, CSS pixels; a frame leaves one of them free.
@@ -37,15 +37,15 @@ pub struct Flame<'a> {
     pub us_per_sample: [f64; 2],
     /// Whether it is a differential one.
     pub is_pair: bool,
-    /// What is meant by an operation: `query`.
+    /// The word for an operation: `query`.
     pub operation: &'a str,
     /// Frames below this share of the width are excluded.
     pub least_share: f64,
-    /// What the graph shows, for those who do not see it.
+    /// A description of the graph for screen readers.
     pub label: &'a str,
 }
 
-/// Draws it; nothing where nothing was sampled.
+/// The graph as SVG; empty where nothing was sampled.
 #[must_use]
 pub fn svg(flame: Flame<'_>) -> Markup {
     let frames = layout(flame.tree, flame.us_per_sample, flame.least_share);
@@ -87,7 +87,7 @@ fn title(flame: &Flame<'_>, frame: &Frame) -> String {
     let operation = flame.operation;
     if !flame.is_pair {
         return format!(
-            "{}\n{} µs/{operation} with what it calls, {} its own",
+            "{}\n{} µs/{operation} inclusive, {} own",
             frame.name,
             us(frame.all.base_us),
             us(frame.own.base_us)
@@ -102,9 +102,9 @@ fn title(flame: &Flame<'_>, frame: &Frame) -> String {
             us(change.half_width_us)
         )
     };
-    let mut title = format!("{}\nwith what it calls {}", frame.name, side(&frame.all));
+    let mut title = format!("{}\ninclusive {}", frame.name, side(&frame.all));
     if frame.own.base_us + frame.own.candidate_us > 0.0 {
-        title.push_str(&format!("\nits own {}", side(&frame.own)));
+        title.push_str(&format!("\nown {}", side(&frame.own)));
     }
     if frame.presence != Presence::Both {
         title.push('\n');
@@ -164,7 +164,7 @@ fn hue(name: &str) -> u32 {
     name.bytes().fold(7_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(byte))) % 3
 }
 
-/// What the colours mean.
+/// The meaning of the colours.
 #[must_use]
 pub fn legend(is_pair: bool) -> Markup {
     let entry = |class: &str, words: &str| {
@@ -173,11 +173,11 @@ pub fn legend(is_pair: bool) -> Markup {
     html! {
         ul.legend {
             @if is_pair {
-                (entry("m4", "more CPU per operation, with all that it calls"))
+                (entry("m4", "more CPU per operation (inclusive)"))
                 (entry("l4", "less"))
                 (entry("z", "no difference beyond sampling"))
-                (entry("m2 new", "+ new: not seen on the base"))
-                (entry("l2 gone", "− vanished: seen on the base alone"))
+                (entry("m2 new", "+ new: only on the candidate"))
+                (entry("l2 gone", "− vanished: only on the base"))
             } @else {
                 (entry("u0", "the server and its libraries"))
                 (entry("b", "code without a symbol"))

@@ -1,5 +1,4 @@
-//! Functions: the CPU time per operation of each, its own and with all that it calls, and how two
-//! systems differ in it.
+//! Functions: own and inclusive CPU time per operation, and the differences between two systems.
 //!
 //! A function that calls itself counts once for a stack. The error of sampling is that of counts: a
 //! stack seen n times could as well have been seen n ± sqrt(n) times (Poisson). One is added to each
@@ -59,11 +58,11 @@ impl Change {
 /// On which side something was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
-    /// On both, or too rarely to say.
+    /// On both, or too rarely to tell.
     Both,
-    /// On the candidate alone.
+    /// Only on the candidate.
     New,
-    /// On the base alone.
+    /// Only on the base.
     Vanished,
 }
 
@@ -94,9 +93,9 @@ impl Presence {
 pub struct FunctionChange {
     /// Its name.
     pub name: String,
-    /// Its own time, without what it calls.
+    /// Its own time.
     pub own: Change,
-    /// Its time with all that it calls.
+    /// Its inclusive time.
     pub all: Change,
     /// Whether only one side has it.
     pub presence: Presence,
@@ -111,7 +110,7 @@ pub struct FunctionTime {
     pub name: String,
     /// Its own time, µs per operation.
     pub own_us: f64,
-    /// Its time with all that it calls, µs per operation.
+    /// Its inclusive time, µs per operation.
     pub all_us: f64,
     /// Half the width of the 95% interval of its own time by sampling alone, µs.
     pub own_half_width_us: f64,
@@ -195,7 +194,7 @@ pub fn in_common(base: &Stacks, candidate: &Stacks) -> [Stacks; 2] {
 pub enum By {
     /// Their own.
     Own,
-    /// With all that they call.
+    /// Inclusive.
     All,
 }
 

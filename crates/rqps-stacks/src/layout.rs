@@ -24,9 +24,9 @@ pub struct Frame {
     pub x_us: f64,
     /// How wide it is.
     pub width_us: f64,
-    /// Its time without what it calls.
+    /// Its own time.
     pub own: Change,
-    /// Its time with all that it calls.
+    /// Its inclusive time.
     pub all: Change,
     /// Whether only one side has the function.
     pub presence: Presence,

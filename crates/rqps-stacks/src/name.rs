@@ -16,7 +16,7 @@ const CLONES: [&str; 8] =
 const OPERATORS: [&str; 13] =
     ["<<=", ">>=", "<=>", "->*", "<<", ">>", "<=", ">=", "->", "()", "[]", "<", ">"];
 
-/// What is shown for a symbol as a profiler or a file tells it, mangled or not.
+/// The shown name of a symbol, mangled or not.
 ///
 /// Gives at least one character for any text.
 #[must_use]

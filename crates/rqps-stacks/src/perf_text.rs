@@ -64,7 +64,7 @@ pub struct Script {
     pub n_threads: usize,
 }
 
-/// Text that no `perf script` writes.
+/// A line that `perf script` does not write.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line_number} of perf script {line:?}: {problem}")]
 pub struct ScriptError {
@@ -110,7 +110,7 @@ impl ScriptReader {
         if line.trim().is_empty() || line.starts_with('#') {
             self.script.close(self.open.take());
         } else if line.starts_with('\t') {
-            let (_, frames) = self.open.as_mut().ok_or_else(|| bad("a frame of no sample"))?;
+            let (_, frames) = self.open.as_mut().ok_or_else(|| bad("a frame outside a sample"))?;
             frames.push(parse_frame(line, &mut self.names).ok_or_else(|| bad("no address"))?);
         } else {
             self.script.close(self.open.take());

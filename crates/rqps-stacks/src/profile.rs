@@ -1,4 +1,4 @@
-//! The stack profile of one step on one system: what was recorded, in extra slices, and how well.
+//! The stack profile of one step on one system, recorded in extra slices, with its quality.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,13 +14,13 @@ pub const SHARES_ALIKE: f64 = 0.05;
 /// perf's event of which a server's own clock counts the same time: user code and the kernel's part.
 const WHOLE_CLOCK: &str = "cpu-clock";
 
-/// The kind of threads that serve clients.
+/// The kind of connection threads.
 pub const SERVING: &str = "serving clients";
 
 /// The kind of the others.
 pub const BACKGROUND: &str = "background";
 
-/// The kind of all, where they cannot be told apart.
+/// The kind of all threads, where connection threads are not known.
 pub const ALL: &str = "any";
 
 /// The place of a thread that is on a CPU or waits for one.
@@ -35,14 +35,14 @@ pub struct StackProfile {
     pub system_idx: usize,
     /// How it was recorded.
     pub facts: Facts,
-    /// Where CPU time went; empty when it was not sampled.
+    /// Stacks by CPU time; empty when CPU time was not sampled.
     pub stacks: Stacks,
-    /// Where threads were: kind of thread, state, system call, place in the kernel. Empty when that was
-    /// not sampled.
+    /// Stacks by thread state: kind of thread, state, system call, place in the kernel. Empty when thread
+    /// states were not sampled.
     pub waits: Stacks,
 }
 
-/// What is known of a stack profile beside the stacks. None of it is part of any rate.
+/// Facts of a stack profile. None is part of any rate.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Facts {
     /// When the extra slices began, milliseconds since 1970.
@@ -59,18 +59,18 @@ pub struct Facts {
     pub waits: Option<WaitSampling>,
     /// Hardware counters; empty where there are none.
     pub counters: Vec<Counter>,
-    /// What could not be had.
+    /// What could not be recorded.
     pub missing: Vec<NotHad>,
 }
 
-/// Something that this host or this user cannot have.
+/// Something that this host or user cannot record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotHad {
     /// What: `stacks`, `hardware counters`.
     pub what: String,
     /// Why not.
     pub reason: String,
-    /// The command that would help; empty where none would.
+    /// The command that helps; empty without one.
     pub remedy: String,
 }
 
@@ -118,7 +118,7 @@ pub struct CpuSampling {
     pub n_unknown: u64,
     /// What the server's program has of symbols: `.symtab`, `debug file`, `none: it is stripped`.
     pub symbols: String,
-    /// Whether the program's own symbols were taken out of it.
+    /// Whether the program's own symbols were stripped.
     pub is_stripped: bool,
     /// CPU time of perf itself while it recorded, ns.
     pub cost_ns: u64,
@@ -133,15 +133,15 @@ pub struct WaitSampling {
     pub n_threads: u32,
     /// CPU time of the sampler, ns.
     pub cost_ns: u64,
-    /// Whether the kernel told where a thread waits (`wchan`, `stack`).
+    /// Whether the kernel reported where a thread waits (`wchan`, `stack`).
     pub has_places: bool,
-    /// Whether it told system calls.
+    /// Whether the kernel reported system calls.
     pub has_calls: bool,
-    /// Whether threads that serve clients are told from the others.
+    /// Whether connection threads are distinguished from the others.
     pub has_kinds: bool,
 }
 
-/// Stacks with what one sample stands for.
+/// Stacks with the time that one sample stands for.
 #[derive(Debug, Clone, Copy)]
 pub struct Sampled<'a> {
     /// The stacks.

@@ -16,7 +16,7 @@ pub struct Stacks {
     counts: BTreeMap<String, u64>,
 }
 
-/// A line that is no folded stack.
+/// A line that is not a folded stack.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line_number} {line:?}: {problem}")]
 pub struct FoldError {
@@ -29,7 +29,7 @@ pub struct FoldError {
 }
 
 impl Stacks {
-    /// Reads the folded form. Empty lines count for nothing; a stack that comes twice is added up.
+    /// Reads the folded form. Empty lines are skipped; the samples of a repeated stack are added.
     ///
     /// # Errors
     /// Names the line that has no stack or no number of samples.
@@ -45,7 +45,7 @@ impl Stacks {
                 problem,
             };
             let (stack, n) = line.rsplit_once(' ').ok_or_else(|| bad("no number of samples"))?;
-            let n = n.parse().map_err(|_| bad("what follows the stack is no number"))?;
+            let n = n.parse().map_err(|_| bad("the number of samples is not a number"))?;
             if stack.trim().is_empty() {
                 return Err(bad("no stack"));
             }
@@ -138,7 +138,7 @@ mod tests {
     fn a_line_without_a_number_is_named() {
         for (text, problem) in [
             ("a;b 1\nmain", "no number of samples"),
-            ("a;b 1\nmain x", "what follows the stack is no number"),
+            ("a;b 1\nmain x", "the number of samples is not a number"),
             ("a;b 1\n 7", "no stack"),
         ] {
             let error = Stacks::parse(text).unwrap_err();

@@ -6,7 +6,7 @@
 //! by transformation", Journal of the Royal Statistical Society B 54 (1992)) undoes that with a
 //! cubic of t that always increases, so that it inverts in closed form. Correlation of neighbours
 //! makes the mean less sure ([`crate::correlation`]). Bootstraps are in [`crate::bootstrap`]; which
-//! method covers what is measured in docs/statistics.md.
+//! method covers what is measured in docs/explanation/statistics.md.
 
 use crate::correlation::{MIN_FOR_CORRELATION, inflation};
 use crate::summary::{moments, p_without_spread};

@@ -5,7 +5,7 @@
 //! width still picks runs that look calmer than they are (Y. S. Chow and H. Robbins, "On the
 //! asymptotic theory of fixed-width sequential confidence intervals for the mean", Annals of
 //! Mathematical Statistics 36 (1965)): what that costs in coverage is measured in
-//! docs/statistics.md.
+//! docs/explanation/statistics.md.
 
 use rqps_model::{Estimate, Verdict};
 

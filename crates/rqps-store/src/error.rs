@@ -30,8 +30,8 @@ pub enum Error {
         /// What was given as the results directory.
         dir: PathBuf,
     },
-    /// The file is there and is no SQLite database, or no longer a sound one.
-    #[error("{} is not a sound SQLite database: {problem}; move it away, or name another directory with --results", path.display())]
+    /// The file is not an SQLite database, or is damaged.
+    #[error("{} is damaged or not an SQLite database: {problem}; move it away, or name another directory with --results", path.display())]
     NotADatabase {
         /// The file.
         path: PathBuf,
@@ -45,7 +45,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The store was written by another rqps.
-    #[error("{} has schema {found}, and this rqps knows schema {known} alone; use the rqps that wrote it", path.display())]
+    #[error("{} has schema {found}, but this rqps reads schema {known} only; use the rqps that wrote it", path.display())]
     OtherSchema {
         /// The file.
         path: PathBuf,
@@ -54,7 +54,7 @@ pub enum Error {
         /// The schema that is known here.
         known: i64,
     },
-    /// The store may be read but not written, or not even that.
+    /// The store cannot be written, or not even read.
     #[error("cannot write {} ({problem}); make it and its directory writable for this user, or name another directory with --results", path.display())]
     NotWritable {
         /// The file.
@@ -62,25 +62,25 @@ pub enum Error {
         /// What SQLite said.
         problem: String,
     },
-    /// The store is no longer where it was opened.
-    #[error("{} is not the file that was opened: it was removed, moved or replaced, and nothing more can be stored in it; put it back and run the same command again to resume", path.display())]
+    /// The file was removed, moved or replaced.
+    #[error("{} was removed, moved or replaced, so nothing more can be stored; put it back and run the same command again to resume", path.display())]
     Gone {
         /// Where it was.
         path: PathBuf,
     },
     /// No space is left.
-    #[error("the disk that holds {} is full; nothing that was stored is lost: free some space and run the same command again to resume", path.display())]
+    #[error("the disk that holds {} is full; stored results are safe: free some space and run the same command again to resume", path.display())]
     DiskFull {
         /// The file.
         path: PathBuf,
     },
-    /// Another process holds the database longer than is waited for.
+    /// Another process holds the database for too long.
     #[error("{} is locked by another process; try again when it has ended", path.display())]
     Busy {
         /// The file.
         path: PathBuf,
     },
-    /// Another process works on the run.
+    /// Another process holds the run.
     #[error("run {run_id} is in use by process {pid}; wait for it to end, or stop it")]
     RunInUse {
         /// The run.
@@ -89,7 +89,7 @@ pub enum Error {
         pid: String,
     },
     /// No run has that id.
-    #[error("no run matches {reference:?}; {}", list("there are", near))]
+    #[error("no run matches {reference:?}; {}", list("known runs:", near))]
     UnknownRun {
         /// What was asked for.
         reference: String,
@@ -97,10 +97,7 @@ pub enum Error {
         near: Vec<String>,
     },
     /// Several runs have ids that begin so.
-    #[error(
-        "{reference:?} is the beginning or the name of several runs; {}",
-        list("write more of one of", matches)
-    )]
+    #[error("{reference:?} matches several runs; {}", list("name one of", matches))]
     AmbiguousRun {
         /// What was asked for.
         reference: String,
@@ -115,7 +112,7 @@ pub enum Error {
         /// The id.
         run_id: String,
     },
-    /// A tag that could not be found again by it.
+    /// The tag has characters or a length that tags cannot have.
     #[error("{tag:?} cannot be a tag: use 1 to 64 characters without spaces and commas")]
     BadTag {
         /// What was given.
@@ -129,19 +126,19 @@ pub enum Error {
         /// The most that it may have.
         most: usize,
     },
-    /// A note that belongs elsewhere.
-    #[error("a note has at most {longest} characters; keep longer texts beside the results")]
+    /// The note is too long.
+    #[error("a note has at most {longest} characters; put longer texts into a file")]
     NoteTooLong {
         /// The most characters.
         longest: usize,
     },
     /// The row is stored already.
-    #[error("cannot {action}: it is stored already, and what is stored is never changed")]
+    #[error("cannot {action}: it is stored already, and stored results never change")]
     Exists {
         /// What was to be done.
         action: String,
     },
-    /// SQLite failed in another way, or holds something that cannot be understood.
+    /// Another failure of SQLite, or content that cannot be read.
     #[error("cannot {action} in {}", path.display())]
     Sql {
         /// What was to be done.
@@ -205,12 +202,12 @@ mod tests {
             Error::of_sql(Path::new("/r/rqps.db"), "store slice 1", source).to_string()
         };
         expect_test::expect![[r#"
-            the disk that holds /r/rqps.db is full; nothing that was stored is lost: free some space and run the same command again to resume
-            the disk that holds /r/rqps.db is full; nothing that was stored is lost: free some space and run the same command again to resume
+            the disk that holds /r/rqps.db is full; stored results are safe: free some space and run the same command again to resume
+            the disk that holds /r/rqps.db is full; stored results are safe: free some space and run the same command again to resume
             cannot write /r/rqps.db (Error code 8: attempt to write a readonly database); make it and its directory writable for this user, or name another directory with --results
-            /r/rqps.db is not a sound SQLite database: Error code 26: file is not a database; move it away, or name another directory with --results
+            /r/rqps.db is damaged or not an SQLite database: Error code 26: file is not a database; move it away, or name another directory with --results
             /r/rqps.db is locked by another process; try again when it has ended
-            cannot store slice 1: it is stored already, and what is stored is never changed
+            cannot store slice 1: it is stored already, and stored results never change
             cannot store slice 1 in /r/rqps.db"#]]
         .assert_eq(
             &[

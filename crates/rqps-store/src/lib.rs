@@ -1,8 +1,8 @@
 //! The results store: one SQLite file and a directory of artifacts. All SQL over results is here.
 //!
 //! ```text
-//!   results/rqps.db               every run, in the tables that docs/schema.md explains
-//!   results/artifacts/RUN/        files of one run: server logs, folded stacks, its lock, and while it
+//!   results/rqps.db               every run, in the tables that docs/reference/store.md explains
+//!   results/artifacts/RUN/        files of one run: server logs, folded stacks, its lock, its verdicts, and while it
 //!                                 is under way what it tells of itself
 //! ```
 //!
@@ -38,6 +38,7 @@ pub use store::summary::RunSummary;
 pub use store::tables::Table;
 pub use store::tags::Tag;
 pub use store::unfinished::Unfinished;
+pub use store::verdicts::{CandidateVerdicts, StepRatio, Verdicts};
 pub use store::verify::Verified;
 pub use store::{
     artifact, live, lock, outline, query_plans, run_ref, stack_profile, summary, tables, tags,

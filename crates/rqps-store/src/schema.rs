@@ -12,7 +12,16 @@ const APPLICATION_ID: i64 = 0x7251_5053;
 /// The number of the schema, `user_version` of the file.
 pub(crate) const NUMBER: i64 = 16;
 
-const TABLES: &str = include_str!("../schema.sql");
+/// The statements that make the tables. Comments say what every table and column means.
+const COMMENTED: &str = include_str!("../schema.sql");
+
+/// The statements without comments. SQLite stores the text of a table with the comments inside, and
+/// [`crate::Store::open_foreign`] compares that text. A changed comment must not change the schema.
+fn statements() -> String {
+    let code = |line: &'static str| line.split_once("--").map_or(line, |(code, _)| code).trim_end();
+    let lines: Vec<&str> = COMMENTED.lines().map(code).filter(|line| !line.is_empty()).collect();
+    lines.join("\n")
+}
 
 /// Makes the tables in an empty file.
 ///
@@ -29,7 +38,7 @@ pub(crate) fn make(connection: &Connection, path: &Path) -> Result<(), Error> {
     if is_made(&transaction, path)? {
         return Ok(());
     }
-    transaction.execute_batch(TABLES).map_err(sql)?;
+    transaction.execute_batch(&statements()).map_err(sql)?;
     transaction.pragma_update(None, "user_version", NUMBER).map_err(sql)?;
     transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(sql)?;
     transaction.commit().map_err(sql)
@@ -64,6 +73,19 @@ pub(crate) fn must_be_made(connection: &Connection, path: &Path) -> Result<(), E
 /// An empty store in memory.
 pub(crate) fn in_memory() -> rusqlite::Result<Connection> {
     let connection = Connection::open_in_memory()?;
-    connection.execute_batch(TABLES)?;
+    connection.execute_batch(&statements())?;
     Ok(connection)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_comment_is_stored() {
+        let sql = "SELECT count(*) FROM sqlite_schema WHERE sql LIKE '%--%'";
+        let store = in_memory().unwrap();
+        let n: i64 = store.query_row(sql, [], |row| row.get(0)).unwrap();
+        assert_eq!(n, 0);
+    }
 }

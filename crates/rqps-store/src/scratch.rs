@@ -19,7 +19,7 @@ const MARK: &str = ".in-use";
 /// What the mark says.
 const WORDS: &str = "made by rqps for a while, and removed when it is done\n";
 
-/// Such a directory; it goes with the value.
+/// A temporary directory; removed when dropped.
 #[derive(Debug)]
 pub struct Scratch {
     dir: TempDir,
@@ -28,7 +28,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// In the directory `parent`, with a name that begins with `prefix`.
+    /// Creates one in `parent`, with a name that begins with `prefix`.
     ///
     /// # Errors
     /// When the directory cannot be made or marked.
@@ -40,7 +40,7 @@ impl Scratch {
         Ok(Self { dir, _mark: mark })
     }
 
-    /// Where it is.
+    /// Its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.dir.path()
@@ -57,8 +57,8 @@ fn mark(dir: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Removes what killed processes of this user have left in a directory. What is not marked as ours, or in use,
-/// stays, and so does what cannot be removed: the next one tries it again.
+/// Removes the directories that killed processes of this user left in `parent`. Directories that are not
+/// marked as rqps's, are in use, or cannot be removed stay.
 pub fn sweep(parent: &Path, prefix: &str) {
     for dir in named(parent, prefix) {
         if is_of_this_user(&dir)

@@ -58,7 +58,7 @@ fn check_finite(stated: &Stated) -> rusqlite::Result<()> {
     match numbers.into_iter().find(|number| !number.is_finite()) {
         None => Ok(()),
         Some(number) => {
-            Err(unstorable(format!("a slice states {number}, which is no finite number")))
+            Err(unstorable(format!("a slice states {number}, which is not a finite number")))
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Copies of runs that are to be kept by the dozen: which rows and columns stay behind, and what stands in their
-//! place. docs/export.md says it for readers.
+//! place. docs/how-to/export.md says it for readers.
 //!
 //! Only what no report makes a rate, a ratio, a metric or a verdict of.
 
@@ -9,7 +9,7 @@ use rusqlite::{Transaction, params};
 
 use crate::values::Json;
 
-/// Several histograms as one.
+/// Several histograms merged into one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gathered {
     /// The values of all.
@@ -18,7 +18,7 @@ pub struct Gathered {
     pub empty: Vec<u8>,
 }
 
-/// Makes one of several encoded histograms; `None` leaves them as they are.
+/// Merges encoded histograms; `None` leaves them unchanged.
 pub type Gather<'a> = &'a dyn Fn(&[&[u8]]) -> Option<Gathered>;
 
 /// Columns with histograms, one for each slice: table and column.

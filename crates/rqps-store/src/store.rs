@@ -17,6 +17,7 @@ pub mod table_state;
 pub mod tables;
 pub mod tags;
 pub mod unfinished;
+pub mod verdicts;
 pub mod verify;
 pub(crate) mod warnings;
 
@@ -43,7 +44,7 @@ const ASK_EVERY: Duration = Duration::from_secs(1);
 /// Problems of a store that are told: a store that somebody made up can have millions.
 const MOST_PROBLEMS: usize = 20;
 
-/// A results directory, opened.
+/// An open results directory.
 #[derive(Debug)]
 pub struct Store {
     pub(crate) connection: Connection,
@@ -56,7 +57,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store of `results_dir`, and creates both where they are missing.
+    /// Opens the store of `results_dir`, and creates both if missing.
     ///
     /// # Errors
     /// When it cannot be created, read or written, is not a store or a damaged one, or is of a later rqps.
@@ -68,8 +69,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens the store of `results_dir`, which must be there; only to be read where this user may not
-    /// write to it.
+    /// Opens the existing store of `results_dir`, read-only if this user cannot write it.
     ///
     /// # Errors
     /// [`Error::NoResults`] when it is not; else as [`Store::open`].
@@ -90,7 +90,7 @@ impl Store {
         let log = results_dir.join("rqps.db-wal");
         if log.metadata().is_ok_and(|metadata| metadata.len() > 0) {
             // Only a writer can put its content in its place; without it the latest would be missing.
-            let problem = format!("what was stored last is still in {}", log.display());
+            let problem = format!("the latest results are still in {}", log.display());
             return Err(Error::NotWritable { path, problem });
         }
         let sql = |e| Error::of_sql(&path, "open the store", e);
@@ -132,8 +132,8 @@ impl Store {
         Self { connection, dir: results_dir.to_path_buf(), path, file, patience: None }
     }
 
-    /// Waits for other processes that write as long as `goes_on` says so, which is told every second for
-    /// how long that was: a run of days does not end because somebody holds a lock.
+    /// Waits for other writers as long as `goes_on` returns true. `goes_on` gets the time waited, every
+    /// second.
     #[must_use]
     pub fn waiting_while(self, goes_on: impl Fn(Duration) -> bool + Send + 'static) -> Self {
         Self { patience: Some(Patience::new(goes_on)), ..self }
@@ -151,7 +151,7 @@ impl Store {
         &self.path
     }
 
-    /// The directory for files of a run; created where it is missing.
+    /// The directory for files of a run; created if missing.
     ///
     /// # Errors
     /// When it cannot be created, or the id cannot be the name of a directory.
@@ -179,7 +179,7 @@ impl Store {
         Err(Error::NotADatabase { path: self.path.clone(), problem: found })
     }
 
-    /// Reads the whole database and checks it.
+    /// Reads and checks the whole database.
     ///
     /// # Errors
     /// [`Error::NotADatabase`] with what was found when it is damaged.
@@ -193,7 +193,7 @@ impl Store {
         let mut problems = rows("PRAGMA integrity_check", 0).map_err(sql)?;
         problems.retain(|line| line != "ok");
         for table in rows("PRAGMA foreign_key_check", 0).map_err(sql)? {
-            problems.push(format!("a row of {table} belongs to nothing"));
+            problems.push(format!("a row of {table} refers to a missing row"));
         }
         if problems.is_empty() {
             return Ok(());

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-/// Why a command line was not carried out. The text is what sysbench says where it says something.
+/// Why a command line was not carried out. The texts are those of sysbench where it has some.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A third word that is no option.
@@ -41,9 +41,7 @@ pub enum Error {
         command: String,
     },
     /// A test of sysbench that measures no database.
-    #[error(
-        "{test} measures no database, and rqps sysbench does nothing else: use sysbench's own {test} test"
-    )]
+    #[error("test {test} measures no database: run it with sysbench itself")]
     NotADatabase {
         /// The test.
         test: String,
@@ -62,7 +60,7 @@ pub enum Error {
     /// LuaJIT itself failed: no memory.
     #[error("LuaJIT: {0}")]
     Lua(String),
-    /// A failure that was told already where it happened.
+    /// A failure that was printed where it happened.
     #[error("the command failed")]
     Told,
 }

@@ -10,7 +10,7 @@ use crate::options::Options;
 use crate::{Environment, Error};
 use place::{Driver, Place};
 
-/// The servers of a driver, which connections take in turn; at least one.
+/// The servers of a driver, which connections use round-robin; at least one.
 ///
 /// # Errors
 /// An option that asks for what this client does not do, or whose value is not of its kind.

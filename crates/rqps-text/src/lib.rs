@@ -1,4 +1,4 @@
-//! How numbers, names and lists are written, whatever is said with them.
+//! Numbers, names and lists as text.
 
 pub mod number;
 pub mod values;

@@ -1,15 +1,14 @@
 //! Numbers as text, with as many digits as their intervals support.
 //!
-//! The rule. A rate is rounded at the second significant digit of its interval's half-width:
-//! 16747 ± 335 is written 16750. A ratio is rounded at the first significant digit of it, and has
-//! never less than two decimals, as the field writes them, nor more than three: 0.623 ± 0.021 is
-//! 0.62, 0.7123 ± 0.0041 is 0.712. Without an interval a rate has whole numbers from 100 up, and a
-//! ratio two decimals. Only text is rounded: CSV and JSON carry full precision.
+//! A rate is rounded at the second significant digit of its interval's half-width: 16747 ± 335 is
+//! written 16750. A ratio is rounded at the first one, with two or three decimals: 0.623 ± 0.021 is
+//! 0.62, 0.7123 ± 0.0041 is 0.712. Without an interval a rate is a whole number from 100 up, and a
+//! ratio has two decimals. Only text is rounded: CSV and JSON have full precision.
 
 use jiff::Timestamp;
 use rqps_model::{Estimate, Metric};
 
-/// What stands where nothing was measured.
+/// The text where nothing was measured.
 pub const NOTHING: &str = "-";
 
 /// Most decimals of a ratio: the steadiest measurements of this field resolve 0.1%.
@@ -128,8 +127,7 @@ pub fn per_operation(value: f64) -> String {
     fixed(value, decimals)
 }
 
-/// A metric as an imported file states it: the same digits, but for zeros at the end. The field writes CPU
-/// with six decimals, as much of it as there is.
+/// A metric as an imported file states it: the same digits, without zeros at the end.
 pub fn stated(metric: Metric, value: f64) -> String {
     if metric == Metric::HostCpuShare { format!("{value:.6}") } else { value.to_string() }
 }
@@ -188,12 +186,12 @@ pub fn bytes(n: u64) -> String {
     format!("{value:.decimals$} {}", UNITS[idx])
 }
 
-/// KB of 1024 bytes, whatever their number: `8192 KB`, as what is set in KB is looked for.
+/// KB of 1024 bytes, without larger units: `8192 KB`.
 pub fn kb(n: u32) -> String {
     format!("{n} KB")
 }
 
-/// Milliseconds since 1970 as `2026-11-21 20:30:15 UTC`; as they are, where no calendar has such a day.
+/// Milliseconds since 1970 as `2026-11-21 20:30:15 UTC`; the number itself where it is no date.
 pub fn utc(unix_ms: i64) -> String {
     match Timestamp::from_millisecond(unix_ms) {
         Ok(at) => at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
@@ -216,7 +214,7 @@ pub fn percent(share: f64) -> String {
     format!("{}%", text.strip_suffix(".0").unwrap_or(&text))
 }
 
-/// A share that somebody chose, a bound, as percent with all the digits that it was given: `5%`, `1.25%`.
+/// A share that a user chose, such as a bound, as percent with all its digits: `5%`, `1.25%`.
 pub fn exact_percent(share: f64) -> String {
     // The share is the percentage over 100: what rounding left of that is not told.
     format!("{}%", (share * 1e8).round() / 1e6)

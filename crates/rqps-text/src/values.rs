@@ -2,10 +2,11 @@
 
 use crate::number::count;
 
-/// With more candidates than this the systems are rows: as many columns of ratios as fit a page.
+/// With more candidates than this, systems are rows of a table. As many columns of ratios fit a
+/// page.
 pub const MANY: usize = 8;
 
-/// Distinct values of a setting that a sentence has, and places of a footnote.
+/// Distinct values of a setting that a sentence names, and places of a footnote.
 pub const VALUES: usize = 5;
 
 /// The values of many systems by value: `OFF (20), ON (3), absent (9)`.

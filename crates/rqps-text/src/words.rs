@@ -1,4 +1,4 @@
-//! Text that came from outside made fit for a terminal, a table and a line: no control characters.
+//! Text from outside, made safe for a terminal, a table and a line: no control characters.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Arguments of a suite: how large the tables are, how many clients, how long; and sizes for them.
+//! Arguments of a suite: tables, clients, times; and the sizes that set them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -26,13 +26,13 @@ pub struct SliceTimes {
     pub write: Duration,
     /// A slice of a step that inserts and so makes the tables larger.
     pub insert: Duration,
-    /// What runs before a slice and is not counted.
+    /// The warm-up before a slice, which is not counted.
     pub warm_up: Duration,
     /// The longest time of a step with a time of its own (60 s for the scans that warm).
     pub fixed_at_most: Duration,
 }
 
-/// What a suite is run with.
+/// The arguments of a suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SuiteArgs {
     /// Tables `sbtest1` to `sbtestN`.
@@ -45,11 +45,11 @@ pub struct SuiteArgs {
     pub times: SliceTimes,
     /// Distribution of ids in place of uniform, for steps that do not fix their own.
     pub distribution: Option<Distribution>,
-    /// How statements travel, but for those that are always text (scan and insert).
+    /// How statements are sent, except those that are always text (scan and insert).
     pub protocol: Protocol,
     /// Leaves BEGIN and COMMIT out.
     pub skip_trx: bool,
-    /// The variant with a plain index on id in place of the primary key.
+    /// A plain index on id in place of the primary key.
     pub secondary: bool,
 }
 
@@ -58,7 +58,7 @@ pub struct SuiteArgs {
 const ROW_BYTES_ON_DISK: u64 = 240;
 
 impl SuiteArgs {
-    /// About what the tables take without compression, bytes.
+    /// Approximate size of the tables without compression, bytes.
     #[must_use]
     pub fn data_bytes(&self) -> u64 {
         self.rows.saturating_mul(u64::from(self.tables)).saturating_mul(ROW_BYTES_ON_DISK)
@@ -67,7 +67,7 @@ impl SuiteArgs {
     /// Checks what can be checked without a step.
     ///
     /// # Errors
-    /// Names the first argument that cannot be, and what can.
+    /// The first argument that is out of range, and its range.
     pub fn check(&self) -> Result<(), SuiteError> {
         let refuse = |key, value: String, remedy: &str| {
             Err(SuiteError::Argument { key, value, remedy: remedy.to_owned() })
@@ -112,7 +112,7 @@ pub enum Size {
     Tiny,
     /// One table of 1,000,000 rows and slices of 10 s.
     Small,
-    /// Four tables of 5,000,000 rows and slices of 10 s: with six of them, the field's minute.
+    /// Four tables of 5,000,000 rows and slices of 10 s.
     Medium,
 }
 

@@ -1,19 +1,19 @@
-//! Errors of suites: what is wrong in a suite file, in a selection of steps, or in a suite's arguments.
+//! Errors of suites: of suite files, selections of steps and arguments.
 
-/// Why a suite cannot be used as asked. Found before anything runs.
+/// Why a suite cannot run. Found before anything starts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SuiteError {
-    /// The file is no TOML, or a key or a word in it is not known.
+    /// The file is not TOML, or has an unknown key or word.
     #[error("{origin}:{line}: {message}")]
     Syntax {
         /// The file's name as it was given.
         origin: String,
         /// Line, from 1.
         line: usize,
-        /// What is wrong, and what would do.
+        /// What is wrong, and what is allowed.
         message: String,
     },
-    /// A key has a value that cannot be.
+    /// A key has an impossible value.
     #[error("{origin}:{line}: {key}: {problem}; {remedy}")]
     Value {
         /// The file's name as it was given.
@@ -28,14 +28,20 @@ pub enum SuiteError {
         remedy: String,
     },
     /// A pattern selects no step.
-    #[error("no step of suite {suite} is named {pattern:?} ({hint})")]
+    #[error("suite {suite} has no step {pattern:?}; {hint}")]
     NoSuchStep {
         /// The suite's name.
         suite: String,
         /// The pattern or name as it was given.
         pattern: String,
-        /// Names that are near, or where the step is to be found.
+        /// Names that were probably meant, or the command that lists the steps.
         hint: String,
+    },
+    /// No step of the suite has `short = "figure"`.
+    #[error("the short form of {suite} has no steps; write form = \"full\" or --form full")]
+    NoShortForm {
+        /// The suite's name.
+        suite: String,
     },
     /// An argument of the suite is out of range.
     #[error("{key} = {value}: {remedy}")]
@@ -47,8 +53,8 @@ pub enum SuiteError {
         /// What is allowed.
         remedy: String,
     },
-    /// The step has no events to run: the load is done by populating.
-    #[error("step {step} runs no events: tables are filled by populating them")]
+    /// The step has no events: it fills or indexes tables.
+    #[error("step {step} has no events: it fills or indexes tables")]
     NoEvents {
         /// The step's name.
         step: String,

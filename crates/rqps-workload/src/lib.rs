@@ -13,6 +13,7 @@ pub mod error;
 #[cfg(test)]
 mod fake;
 pub mod insert;
+pub mod kind;
 pub mod manual;
 mod pattern;
 pub mod populate;

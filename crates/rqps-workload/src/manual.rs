@@ -1,10 +1,11 @@
-//! The tables of docs/workloads.md, made from the suite itself so that they cannot be wrong.
+//! The tables of docs/reference/workloads.md, generated from the suite.
 
 use std::fmt::Write as _;
 
 use rqps_model::StepKind;
 
 use crate::Suite;
+use crate::kind::kind_name;
 use crate::statement::{Source, Statement};
 use crate::step::{Clients, Short, Step};
 
@@ -42,7 +43,7 @@ pub fn render_statements(suite: &Suite) -> String {
     text
 }
 
-/// What can go into a parameter, as a Markdown table.
+/// The parameters of statements as a Markdown table.
 #[must_use]
 pub fn render_sources() -> String {
     let mut text = "| parameter | what goes in |\n|---|---|\n".to_owned();
@@ -73,20 +74,6 @@ pub fn render_steps(suite: &Suite) -> String {
         );
     }
     text
-}
-
-/// A step's kind in words.
-#[must_use]
-pub fn kind_name(kind: StepKind) -> &'static str {
-    match kind {
-        StepKind::Load => "load",
-        StepKind::Read => "read",
-        StepKind::Write => "write",
-        StepKind::Insert => "insert",
-        StepKind::WarmUp => "warm-up",
-        StepKind::Index => "index",
-        StepKind::Mixed => "mixed",
-    }
 }
 
 fn event_words(step: &Step) -> String {

@@ -27,7 +27,7 @@ const LEAST_ROWS_OF_INSERT: u64 = 500;
 /// Blocks of a load whose tables have rows enough: enough for an interval, few enough for a store.
 const N_BLOCKS: u64 = 20;
 
-/// What tables are made of.
+/// How tables are made and filled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadSpec {
     /// The server's family.
@@ -44,7 +44,7 @@ pub struct LoadSpec {
     pub secondary: bool,
     /// Distribution of column k.
     pub distribution: Distribution,
-    /// What the rows are drawn from.
+    /// The seed of the rows.
     pub seed: u64,
 }
 
@@ -60,8 +60,8 @@ pub struct LoadCut {
 }
 
 impl LoadCut {
-    /// That of `tables` with `rows` each that are filled by about so many clients: by as many on each table, and
-    /// at least one.
+    /// The division of `tables` with `rows` each over about `clients` clients: equally many for each
+    /// table, and at least one.
     #[must_use]
     pub fn of(tables: u32, rows: u64, clients: u32) -> Self {
         let loaders_per_table = u64::from(clients / tables.max(1)).clamp(1, rows.max(1));
@@ -137,7 +137,7 @@ impl LoadSpec {
             .then_some(("SET SESSION rocksdb_bulk_load = 1", "SET SESSION rocksdb_bulk_load = 0"))
     }
 
-    /// What is run on a table when its rows are there: indexes, and where the next id is to begin.
+    /// The statements after a table's rows: indexes, and the next id.
     #[must_use]
     pub fn finish_table_sql(&self, table: u32) -> Vec<String> {
         let name = table_name(table);
@@ -146,8 +146,8 @@ impl LoadSpec {
         all
     }
 
-    /// What tells these tables from others whose spec reads the same: the statements that make the first table, and its
-    /// first rows as they are written.
+    /// A sample that identifies the tables beyond their spec: the statements that make the first table,
+    /// and its first rows.
     #[must_use]
     pub fn sample(&self) -> Vec<String> {
         let mut all = vec![self.create_table_sql(1)];
@@ -209,7 +209,7 @@ pub struct Loader {
 }
 
 impl Loader {
-    /// What sends a part of a load.
+    /// A client for a part of a load.
     #[must_use]
     pub fn new(spec: &LoadSpec, cut: LoadCut, part: TablePart) -> Self {
         Self {

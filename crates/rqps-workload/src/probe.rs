@@ -1,5 +1,4 @@
-//! Statements with values, for asking a server how it would go about them: not measured, and no part
-//! of any client's sequence of events.
+//! Statements with values for EXPLAIN: not measured, and not part of any client's events.
 
 use rqps_client::{ParamType, Params, Protocol, Value};
 
@@ -16,7 +15,7 @@ const MAX_PLACEHOLDERS: usize = 4;
 pub struct Probe {
     /// SQL with `?` for each parameter.
     pub sql: String,
-    /// How it travels.
+    /// How it is sent.
     pub protocol: Protocol,
     /// The parameters' types.
     pub types: Vec<ParamType>,
@@ -25,7 +24,7 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// The statement for people: long lists of placeholders are counted.
+    /// The statement in short: long lists of placeholders are counted.
     #[must_use]
     pub fn shown(&self) -> String {
         let mut out = String::new();

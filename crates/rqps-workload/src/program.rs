@@ -77,7 +77,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// The same without looking at numbers of rows: for tables of which the steps after this one have taken some.
+    /// The same without checks of row counts: for tables from which later steps have deleted rows.
     #[must_use]
     pub fn without_checks(&self) -> Arc<Self> {
         let mut program = self.clone();
@@ -87,7 +87,7 @@ impl Program {
         Arc::new(program)
     }
 
-    /// Compiles a step. Statements that two parts of an event share are there once.
+    /// Compiles a step. Each statement is compiled once, however often the event has it.
     ///
     /// # Errors
     /// For the load, which has no events, and when an id plus n leaves the range of the column.
@@ -102,7 +102,7 @@ impl Program {
                 key: "rows",
                 value: args.rows.to_string(),
                 remedy: format!(
-                    "{} needs at most {} rows",
+                    "{} allows at most {} rows",
                     step.name,
                     i32::MAX as u64 - u64::from(n)
                 ),

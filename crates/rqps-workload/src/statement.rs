@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dialect::{OwnText, dialect};
 
-/// What goes into a parameter of a statement.
+/// The value of a statement's parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Source {
     /// A fresh id.
@@ -117,7 +117,7 @@ impl Expect {
     }
 }
 
-/// Which table a statement goes to.
+/// The table of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableChoice {
@@ -169,13 +169,13 @@ pub struct Statement {
     pub sql_mariadb: Option<String>,
     /// What kind it is.
     pub verb: Verb,
-    /// What goes into its placeholders, in order.
+    /// The values of its placeholders, in order.
     pub params: Vec<Source>,
     /// How many rows it gives.
     pub expect: Expect,
-    /// Which table it goes to.
+    /// Its table.
     pub table: TableChoice,
-    /// Whether it always travels as text.
+    /// Whether it is always sent as text.
     pub always_text: bool,
 }
 
@@ -191,7 +191,7 @@ impl Statement {
         own.unwrap_or(&self.sql)
     }
 
-    /// Whether it makes no sense without the step's n.
+    /// Whether it needs the step's n.
     #[must_use]
     pub fn needs_n(&self) -> bool {
         self.expect == Expect::OneToN || self.params.iter().any(|source| source.needs_n())

@@ -36,12 +36,12 @@ pub enum Clients {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Short {
-    /// Left out.
+    /// Excluded.
     #[default]
     No,
-    /// Run, with a rate that is reported.
+    /// Run; its rate is reported.
     Figure,
-    /// Run because others rely on it; reported under `Other`.
+    /// Run because other steps need it; reported under `Other`.
     Run,
 }
 
@@ -87,9 +87,9 @@ pub struct Step {
     pub rows: Option<u64>,
     /// Whether the server is settled after it.
     pub settle: bool,
-    /// Whether every selection of steps keeps it.
+    /// Whether every selection of steps includes it.
     pub always: bool,
-    /// Names of earlier steps without which it makes no sense.
+    /// Names of earlier steps that it needs.
     pub needs: Vec<String>,
     /// Its place in the short form.
     pub short: Short,
@@ -174,7 +174,7 @@ impl Step {
         }
     }
 
-    /// What reports need to know.
+    /// The step's facts for reports.
     #[must_use]
     pub fn info(&self, args: &SuiteArgs) -> StepInfo {
         StepInfo {

@@ -18,13 +18,13 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// The sysbench suite as a file: what `suites show` prints, to be edited.
+    /// The sysbench suite as a file, which `suites show` prints.
     pub const SYSBENCH_TOML: &'static str = include_str!("../suites/sysbench.toml");
 
     /// The sysbench microbenchmarks, all steps.
     ///
     /// # Errors
-    /// None as long as the built-in file is right, which a test holds.
+    /// When the built-in file is wrong, which a test excludes.
     pub fn sysbench() -> Result<Self, SuiteError> {
         Self::parse(Self::SYSBENCH_TOML, "suites/sysbench.toml")
     }
@@ -32,7 +32,7 @@ impl Suite {
     /// Reads a suite file; `origin` is its name in messages.
     ///
     /// # Errors
-    /// Unknown keys and words, and values that cannot be, each with its line and a remedy.
+    /// Unknown keys and words, and impossible values, each with its line and a remedy.
     pub fn parse(text: &str, origin: &str) -> Result<Self, SuiteError> {
         file::parse(text, origin)
     }
@@ -40,7 +40,7 @@ impl Suite {
     /// The step of this name.
     ///
     /// # Errors
-    /// When there is none; names the nearest.
+    /// When there is none; with the nearest names.
     pub fn step(&self, name: &str) -> Result<&Step, SuiteError> {
         self.steps
             .iter()

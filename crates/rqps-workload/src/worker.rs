@@ -10,16 +10,14 @@ pub enum EventError {
     /// The client's error, with its class.
     #[error(transparent)]
     Client(#[from] rqps_client::Error),
-    /// A statement returned another number of rows than an untouched table must give.
-    #[error(
-        "statement {statement:?} returned {got} rows where {expected} were expected: the run is broken"
-    )]
+    /// A statement returned another number of rows than an unchanged table gives.
+    #[error("statement {statement:?} returned {got} rows, expected {expected}")]
     WrongRows {
         /// The statement's SQL.
         statement: String,
         /// What was expected: `1`, `1 to 100`.
         expected: String,
-        /// What came.
+        /// The number of rows returned.
         got: u64,
     },
 }
@@ -67,7 +65,7 @@ pub trait Worker<C: Connection>: Send {
         None
     }
 
-    /// Brings the connection back to a state outside any transaction after a failed event.
+    /// Ends the open transaction after a failed event.
     ///
     /// # Errors
     /// When the server refuses, or the connection is lost.

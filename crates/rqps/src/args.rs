@@ -2,6 +2,8 @@
 //! It is long as every option stands here.
 
 mod import;
+#[cfg(test)]
+mod manual;
 mod over_runs;
 mod profile;
 mod serve;
@@ -18,21 +20,27 @@ pub(crate) use over_runs::{
 pub(crate) use profile::ProfileArgs;
 pub(crate) use serve::ServeArgs;
 
-/// Finds performance regressions in database servers, and says how sure that is.
+/// Compares database servers: finds performance regressions, with intervals, verdicts and causes
 #[derive(Debug, Parser)]
 #[command(name = "rqps", version, max_term_width = 100, disable_help_subcommand = true)]
 pub(crate) struct Cli {
-    /// Directory of the results store
-    #[arg(long, global = true, value_name = "DIR", default_value = "rqps-results")]
+    /// Directory of stored results
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Directories and files",
+        value_name = "DIR",
+        default_value = "rqps-results"
+    )]
     pub(crate) results: PathBuf,
 
-    /// Directory where fetched servers are kept [default: the user's cache directory]
-    #[arg(long, global = true, value_name = "DIR")]
+    /// Directory of fetched servers [default: rqps in the user's cache directory]
+    #[arg(long, global = true, help_heading = "Directories and files", value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
 
-    /// File of servers of your own, beside the built-in ones [default: rqps/servers.toml in the
-    /// user's configuration directory]
-    #[arg(long, global = true, value_name = "FILE")]
+    /// File with your own servers, in addition to the built-in ones [default: rqps/servers.toml in the user's
+    /// configuration directory]
+    #[arg(long, global = true, help_heading = "Directories and files", value_name = "FILE")]
     pub(crate) catalogue: Option<PathBuf>,
 
     /// What to do
@@ -42,57 +50,56 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Measure what a plan says, or a base against candidates; resumes after an interruption
+    /// Measure a plan, or a base against candidates; the same command resumes an interrupted run
     Run(Box<RunArgs>),
-    /// Measure steps and show in which functions of the servers their CPU time goes: flame graphs, and
-    /// how they differ
+    /// Measure steps and record stack profiles: flame graphs, and differences between systems
     Profile(Box<ProfileArgs>),
-    /// Write the report of a run
+    /// Show the report of a run
     Report(ReportArgs),
-    /// Write one report of the systems of several runs
+    /// Show one report of systems from several runs
     Compare(CompareArgs),
-    /// For CI: end with 1 when a step is slower than allowed, with 2 when that cannot be said
+    /// For CI: exit with 1 if a step is slower than allowed, with 2 if there is no answer
     Gate(GateArgs),
-    /// Show figures over runs or versions, and where they changed
+    /// Show rates over runs or versions, and where they changed
     History(HistoryArgs),
-    /// Show runs, reports, comparisons and histories in a browser, and follow runs that are under way
+    /// Show reports, comparisons and histories in a browser, and follow runs live
     Serve(ServeArgs),
-    /// Take over other tools' results as runs: figures without intervals
+    /// Import results of other tools as runs, without intervals
     #[command(subcommand)]
     Import(ImportCommand),
-    /// The results store
+    /// List, show, export, import, tag, verify and remove stored runs
     #[command(subcommand)]
     Runs(RunsCommand),
-    /// Filled tables that runs with reuse_tables have stored
+    /// List and remove tables that runs with reuse_tables stored
     #[command(subcommand)]
     Tables(TablesCommand),
-    /// The servers that can be had
+    /// List and fetch servers, compare their settings, and run SQL on them
     #[command(subcommand)]
     Servers(ServersCommand),
-    /// The suites of steps
+    /// Show suites and their steps
     #[command(subcommand)]
     Suites(SuitesCommand),
-    /// Measure how noisy this host is: the same server against itself; used by plans and reports
+    /// Measure the noise of this host; plans and reports use it
     Calibrate(CalibrateArgs),
-    /// In place of the program sysbench: its options, its scripts, its output (docs/sysbench.md)
+    /// Run sysbench's scripts, with the options and the output of sysbench
     #[command(disable_help_flag = true)]
     Sysbench {
-        /// What sysbench takes
+        /// Options and arguments of sysbench
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
         args: Vec<String>,
     },
     /// Ends the servers named on standard input when that ends; started by runs themselves
     #[command(hide = true)]
     Watchdog,
-    /// What warnings of reports mean, and what to do about them
+    /// Explain the warnings of reports: meaning and remedy
     Warnings {
-        /// Their names, such as client-bound [default: all]
+        /// Names of warnings, such as client-bound [default: all]
         #[arg(value_name = "NAME")]
         names: Vec<String>,
     },
-    /// What this host lacks for a run, and what disturbs one, with the command that mends it
+    /// Check this host: missing programs and sources of noise, each with a remedy
     Doctor {
-        /// As JSON
+        /// Write JSON
         #[arg(long)]
         json: bool,
     },
@@ -100,70 +107,70 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Plan to carry out
+    /// Plan to measure
     #[arg(value_name = "PLAN.toml")]
     pub(crate) plan: Option<PathBuf>,
 
-    /// The system that others are compared with: DBMS@VERSION, DBMS@DIRECTORY or an address such as
-    /// mysql://user@host:3306/db?password_env=NAME
+    /// The base: DBMS@VERSION, DBMS@DIRECTORY or an address such as
+    /// mysql://user@host:3306/db?password_env=NAME; LABEL= may stand before it
     #[arg(long, value_name = "SYSTEM", conflicts_with = "plan")]
     pub(crate) base: Option<String>,
 
-    /// A system to compare with the base, such as patched=pg@/build/pg, with its label before it; may be given
-    /// more than once
+    /// A candidate, in the same form, such as patched=pg@/build/pg; repeatable
     #[arg(long = "vs", value_name = "SYSTEM", conflicts_with = "plan")]
     pub(crate) candidates: Vec<String>,
 
-    /// Suite: sysbench, insert (the Insert Benchmark), or the path of a suite file
+    /// sysbench, insert (the Insert Benchmark), or the path of a suite file
     #[arg(long, value_name = "SUITE")]
     pub(crate) suite: Option<String>,
 
-    /// Size of tables and length of slices: tiny, small or medium
+    /// Size of tables and times of steps: tiny, small or medium
     #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<String>,
 
-    /// short (32 figures, as published by the Small Datum blog) or full (all steps)
+    /// short (the 32 steps of the Small Datum blog) or full (all steps)
     #[arg(long, value_name = "FORM")]
     pub(crate) form: Option<String>,
 
-    /// Steps to run, by name or glob; may be given more than once
+    /// Steps, by name or glob; repeatable
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     pub(crate) steps: Vec<String>,
 
-    /// Numbers of clients, separated by commas; every step runs with each
+    /// Numbers of clients; every step runs with each number
     #[arg(long, value_name = "N,N...", value_delimiter = ',')]
     pub(crate) clients: Vec<u32>,
 
-    /// Copy the tables that an earlier run filled alike; else fill them, and store them for later runs
+    /// Copy the tables that an earlier run filled in the same way, or store them for later runs
     #[arg(long)]
     pub(crate) reuse_tables: bool,
 
-    /// Events per second, all clients together; response times then count from the intended start
+    /// Events per second of all clients together; response times then count from the intended start
     #[arg(long, value_name = "N")]
     pub(crate) rate: Option<f64>,
 
-    /// Whether systems alternate in slices of milliseconds (interleaved) or come one after the other
-    /// (sequential) [default: interleaved, for several systems that rqps runs itself]
+    /// interleaved (systems alternate in slices of milliseconds) or sequential (one after the other) [default:
+    /// interleaved, for several systems that rqps starts]
     #[arg(long, value_name = "MODE")]
     pub(crate) schedule: Option<String>,
 
-    /// Slices per step and system; interleaved, the time of so many slices
+    /// Measured time of a step on each system, as a multiple of the suite's seconds
     #[arg(long, value_name = "N")]
     pub(crate) slices: Option<u32>,
 
-    /// Time of the whole run once its servers are there, divided among the steps: 20m
+    /// Time of the whole run, downloads excluded, such as 20m; steps share it
     #[arg(long, value_name = "TIME", conflicts_with = "slices")]
     pub(crate) time: Option<String>,
 
-    /// Starts of the servers among which the time of a step is divided [default: 4 where rqps starts them]
+    /// Starts of the servers; the time of a step is divided among them [default: 4 where rqps starts all
+    /// servers]
     #[arg(long, value_name = "N")]
     pub(crate) starts: Option<u32>,
 
-    /// Measure the base once more, as a server of its own: what it differs by from itself is noise
+    /// Measure the base twice, as two servers (null arm); their difference is noise
     #[arg(long)]
     pub(crate) null: bool,
 
-    /// Where client and server threads run: auto, free, split or paired
+    /// CPUs of clients and server threads: auto, free, split or paired
     #[arg(long, value_name = "PLACEMENT")]
     pub(crate) placement: Option<String>,
 
@@ -171,27 +178,27 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 
-    /// Refuse systems that differ severely: strict [default: warn]
+    /// strict: refuse systems with a severe difference [default: warn]
     #[arg(long, value_name = "RULE")]
     pub(crate) audit: Option<String>,
 
-    /// Start a new run, even where an unfinished run of the same plan could be resumed
+    /// Start a new run even if an unfinished run of the same plan exists
     #[arg(long)]
     pub(crate) new: bool,
 
-    /// Let settling change settings of servers given by their address; they are restored after it
+    /// Allow rqps to change settings of servers given by address between steps; rqps restores them
     #[arg(long)]
     pub(crate) allow_settings: bool,
 
-    /// Stop after this long, such as 36h, as an interrupt would; the same command resumes the run
+    /// Stop after this time, such as 36h; the same command resumes the run
     #[arg(long, value_name = "TIME")]
     pub(crate) stop_after: Option<String>,
 
-    /// Write no HTML report at the end
+    /// Write no HTML report
     #[arg(long)]
     pub(crate) no_html: bool,
 
-    /// Wait this long, such as 10m, for other programs to leave the CPUs; end with an error if they do not
+    /// Wait up to this time, such as 10m, until other programs leave the CPUs; end with an error if they do not
     #[arg(long, value_name = "TIME")]
     pub(crate) wait_for_quiet: Option<String>,
 
@@ -202,11 +209,11 @@ pub(crate) struct RunArgs {
 /// How a report reaches its verdicts.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct JudgingArgs {
-    /// Difference that matters, such as 5%
+    /// Smallest difference that matters
     #[arg(long, value_name = "PERCENT", default_value = "5%")]
     pub(crate) bound: String,
 
-    /// Give verdicts on steps during which other programs had the CPUs, too
+    /// Give verdicts even on steps during which other programs used the CPUs
     #[arg(long)]
     pub(crate) allow_busy_host: bool,
 }
@@ -214,15 +221,15 @@ pub(crate) struct JudgingArgs {
 /// Formats of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Verdicts, tables with intervals, causes: to be read on a terminal
+    /// Verdicts, worst and best steps, causes: for a terminal
     Terminal,
-    /// Only the field's tables, to be pasted into a post: QPS, ratio, system
+    /// QPS and ratios as in the Small Datum posts
     Text,
     /// Tables for a merge request
     Markdown,
     /// One row per step, number of clients and system
     Csv,
-    /// Everything, by a published schema
+    /// Everything; docs/reference/report.schema.json describes it
     Json,
     /// One self-contained page
     Html,
@@ -245,11 +252,11 @@ impl Format {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Run: its id, the start of its id, its name, or `latest`; or the file that `rqps runs export` wrote
+    /// Run: its id, the beginning of its id, its name, or `latest`; or a file that `rqps runs export` wrote
     #[arg(value_name = "RUN", default_value = "latest")]
     pub(crate) run: String,
 
-    /// The system that others are compared with [default: the run's own base]
+    /// The base: the label of a system [default: the base of the run]
     #[arg(long, value_name = "LABEL")]
     pub(crate) base: Option<String>,
 
@@ -257,20 +264,19 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
 
-    /// All steps in tables, and what differs between the systems
+    /// All steps in tables, and the differences between the systems
     #[arg(long, conflicts_with = "full")]
     pub(crate) summary: bool,
 
-    /// Everything: each step with its metrics, causes and warnings
+    /// Everything: metrics, causes and warnings of each step
     #[arg(long)]
     pub(crate) full: bool,
 
-    /// Write charts of relative QPS into this directory, an SVG and a PNG file per group of steps, in place of the
-    /// report
+    /// Write charts of relative QPS into this directory instead: an SVG and a PNG file per group of steps
     #[arg(long, value_name = "DIR", conflicts_with_all = ["summary", "full", "format", "output"])]
     pub(crate) charts: Option<PathBuf>,
 
-    /// File to write; standard output when absent
+    /// Output file [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -280,50 +286,49 @@ pub(crate) struct ReportArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArgs {
-    /// Server as DBMS@VERSION or DBMS@DIRECTORY [default: the newest PostgreSQL that is in the cache,
-    /// else MariaDB]
+    /// Server as DBMS@VERSION or DBMS@DIRECTORY [default: the newest PostgreSQL in the cache, else MariaDB]
     #[arg(value_name = "SYSTEM")]
     pub(crate) system: Option<String>,
 
-    /// Measured time of each trial on each side, seconds: there are about thirty. Below 4 only averages
-    /// are compared
+    /// Measured seconds of each trial on each side; there are about thirty trials. Below 4, only averages are
+    /// compared
     #[arg(long, value_name = "N", default_value_t = 10.0)]
     pub(crate) seconds: f64,
 
-    /// Also measure how often injected slowdowns of 2, 5 and 10 percent are found
+    /// Also measure how often injected slowdowns of 2, 5 and 10% are found
     #[arg(long)]
     pub(crate) power: bool,
 
-    /// How often each injected slowdown is measured
+    /// Repetitions of each injected slowdown
     #[arg(long, value_name = "N", default_value_t = 10, requires = "power",
         value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) looks: u32,
 
-    /// As JSON
+    /// Write JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsCommand {
-    /// All runs, newest first
+    /// List all runs, newest first
     List {
-        /// As JSON
+        /// Write JSON
         #[arg(long)]
         json: bool,
     },
-    /// What a run is made of
+    /// Show the contents of a run
     Show {
-        /// Run: its id, the start of its id, its name, or `latest`
+        /// Run: its id, the beginning of its id, its name, or `latest`
         #[arg(value_name = "RUN", default_value = "latest")]
         run: String,
-        /// As JSON
+        /// Write JSON
         #[arg(long)]
         json: bool,
     },
-    /// Write a run into a file: an archive for another host, or its tables for other programs
+    /// Write a run to a file: an archive for another host, or tables for other programs
     Export {
-        /// Run: its id, the start of its id, its name, or `latest`; with .tar.zst behind it the archive's file, too
+        /// Run: its id, the beginning of its id, its name, or `latest`
         #[arg(value_name = "RUN", default_value = "latest")]
         run: String,
         /// File, or directory of tables [default: the run's id with the format's ending]
@@ -332,41 +337,41 @@ pub(crate) enum RunsCommand {
         /// Format
         #[arg(long, value_enum, default_value = "archive")]
         format: ExportFormat,
-        /// An archive of a third of the size or less: without the samples, and with the response times of a step's
-        /// blocks in one histogram, so that their percentiles have no ratio
+        /// An archive of a third of the size or less: without samples, and with one histogram of response times per
+        /// step, so that percentiles have no ratio
         #[arg(long, conflicts_with = "format")]
         small: bool,
     },
-    /// Take in runs that another host exported
+    /// Import runs that another host exported
     Import {
         /// Archives
         #[arg(value_name = "FILE.tar.zst", required = true)]
         files: Vec<PathBuf>,
     },
-    /// Give runs tags to find them by, and a note
+    /// Add tags and a note to runs
     Tag {
-        /// Run: its id, the start of its id, its name, or `latest`
+        /// Run: its id, the beginning of its id, its name, or `latest`
         #[arg(value_name = "RUN")]
         run: String,
         /// Tags to add
         #[arg(value_name = "TAG")]
         tags: Vec<String>,
-        /// A tag to take away; may be given more than once
+        /// Tag to remove; repeatable
         #[arg(long, value_name = "TAG")]
         remove: Vec<String>,
-        /// A note in place of the one that is there; an empty one removes it
+        /// Note, in place of the present one; an empty note removes it
         #[arg(long, value_name = "TEXT")]
         note: Option<String>,
     },
-    /// Read the whole store and check that nothing is damaged or missing
+    /// Read the whole store and check it for damage
     Verify {
-        /// As JSON
+        /// Write JSON
         #[arg(long)]
         json: bool,
     },
-    /// Remove a run and its artifacts
+    /// Remove runs and their artifacts
     Rm {
-        /// Runs: their ids, or the start of them
+        /// Runs: their ids, or the beginning of these
         #[arg(value_name = "RUN", required = true)]
         runs: Vec<String>,
     },
@@ -377,19 +382,19 @@ pub(crate) enum RunsCommand {
 pub(crate) enum ExportFormat {
     /// Everything, for `rqps runs import` on another host
     Archive,
-    /// A directory with a CSV file for each table
+    /// A directory with a CSV file per table
     Csv,
     /// One JSON file with all tables
     Json,
-    /// A directory with a Parquet file for each table (a binary of make dist)
+    /// A directory with a Parquet file per table (needs a binary of make dist)
     Parquet,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TablesCommand {
-    /// All stored tables, with their size and the run that filled them
+    /// List stored tables, with their size and the run that filled them
     List {
-        /// As JSON, with all that the tables depend on
+        /// Write JSON, with everything that the tables depend on
         #[arg(long)]
         json: bool,
     },
@@ -406,12 +411,12 @@ pub(crate) enum TablesCommand {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServersCommand {
-    /// The catalogue: versions, sources, sizes, and which are here already
+    /// List the versions that can be fetched, with source, size, and whether they are in the cache
     List {
-        /// Ask every source: which of them this host can get now, and from where
+        /// Ask every source which versions this host can get now
         #[arg(long)]
         available: bool,
-        /// As JSON
+        /// Write JSON
         #[arg(long)]
         json: bool,
     },
@@ -421,11 +426,9 @@ pub(crate) enum ServersCommand {
         #[arg(value_name = "SYSTEM", required = true)]
         systems: Vec<String>,
     },
-    /// Show what servers run with (build, session, settings) and, of several, which differences can
-    /// move a figure and why
+    /// Show build, session and settings of servers; of several, which differences can change results and why
     Audit(AuditArgs),
-    /// Start a server with a new, empty data directory and read SQL from standard input; it is
-    /// removed at the end
+    /// Start a server with a new data directory, run SQL from standard input, and remove the server
     Shell {
         /// Server as DBMS@VERSION or DBMS@DIRECTORY
         #[arg(value_name = "SYSTEM")]
@@ -435,20 +438,19 @@ pub(crate) enum ServersCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct AuditArgs {
-    /// Servers as DBMS@VERSION, DBMS@DIRECTORY or an address such as
-    /// mysql://user@host/db?password_env=NAME
+    /// Servers as DBMS@VERSION, DBMS@DIRECTORY or an address such as mysql://user@host/db?password_env=NAME
     #[arg(value_name = "SYSTEM", required_unless_present = "plan")]
     pub(crate) systems: Vec<String>,
 
-    /// Plan whose systems are looked at, in place of SYSTEM
+    /// Plan whose systems are audited, instead of SYSTEM
     #[arg(long, value_name = "PLAN.toml", conflicts_with = "systems")]
     pub(crate) plan: Option<PathBuf>,
 
-    /// Configuration of the servers that are started: a built-in profile or a file [default: small]
+    /// Configuration of servers that rqps starts: a profile or a file [default: small]
     #[arg(long, value_name = "CONFIG", conflicts_with = "plan")]
     pub(crate) config: Option<String>,
 
-    /// A setting on top of the configuration; may be given more than once
+    /// A setting in addition to the configuration; repeatable
     #[arg(long = "option", value_name = "NAME=VALUE", conflicts_with = "plan")]
     pub(crate) options: Vec<String>,
 
@@ -456,25 +458,25 @@ pub(crate) struct AuditArgs {
     #[arg(long)]
     pub(crate) all: bool,
 
-    /// As JSON
+    /// Write JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SuitesCommand {
-    /// The built-in suites
+    /// List the built-in suites
     List {
-        /// As JSON
+        /// Write JSON
         #[arg(long)]
         json: bool,
     },
-    /// A suite: sysbench as a file to edit, insert as a table of its steps
+    /// Show a suite: sysbench as a file to edit, insert as a table of steps
     Show {
         /// Suite
         #[arg(value_name = "SUITE", default_value = "sysbench")]
         suite: String,
-        /// Its steps, one a line, in place of the file
+        /// Names of the steps only, one per line
         #[arg(long)]
         steps: bool,
     },

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &CalibrateArgs, around: &Surroundings) -> Result<()> {
         Some(text) => text.clone(),
         None => {
             let system = newest_cached(around)?;
-            progress.line(&format!("calibrates with {system}, the newest server that is here"));
+            progress.line(&format!("calibrating with {system}, the newest server in the cache"));
             system
         }
     };
@@ -79,13 +79,16 @@ fn newest_cached(around: &Surroundings) -> Result<String> {
             return Ok(entry.selector());
         }
     }
-    bail!("no server is here yet; name one, such as `rqps calibrate postgres@17.4`")
+    bail!(
+        "the cache has no PostgreSQL and no MariaDB; name a server, such as \
+         `rqps calibrate postgres@17.4`"
+    )
 }
 
 /// The system under two labels.
 fn plan_of(system: &str, seconds: f64, around: &Surroundings) -> Result<Plan> {
     let one = system_of(system)?;
-    ensure!(one.dsn.is_none(), "a calibration starts its server itself; name DBMS@VERSION");
+    ensure!(one.dsn.is_none(), "a calibration starts its own server; name DBMS@VERSION");
     let side = |label: &str| SystemFile { label: Some(label.to_owned()), ..one.clone() };
     let n_cpus = u32::try_from(rqps_runner::placement::usable_cpus()?.len()).unwrap_or(1);
     let mut clients = vec![1, n_cpus];
@@ -118,9 +121,10 @@ fn as_text(found: &Calibration) -> String {
     let best: Vec<String> =
         found.best.iter().map(|b| format!("{} for {}", b.placement, clients(b.clients))).collect();
     let mut text = format!(
-        "{system} against itself on {} ({} CPUs, kernel {}), {seconds} s of each side a trial.\n\
-         Half-width of the 95% interval of rQPS on point queries, by where it is taken:\n\n{}\n\
-         {}Best, or as usual where none is clearly better: {}; slices of {} ms. Plans with \"auto\" use them.\n\
+        "{system} against itself on {} ({} CPUs, kernel {}), {seconds} s per side and trial.\n\
+         Half-width of the 95% interval of rQPS on point queries, by estimator of QPS:\n\n{}\n\
+         {}Best, or the default where none is clearly better: {}; slices of {} ms. Plans with \"auto\" use \
+         them.\n\
          {}\n{}",
         host.hostname,
         host.n_cpus,
@@ -147,14 +151,14 @@ fn as_text(found: &Calibration) -> String {
 
 /// What the spread of starts is for.
 const START_WORDS: &str = "\
-    sd: standard deviation of rQPS (A/A) from start to start. Intervals of ratios that \
-    were measured on one start are widened by it.\n";
+    sd: standard deviation of rQPS (A/A) between starts. Ratios of a single start get intervals \
+    that are wider by it.\n";
 
 /// What the counts of injected slowdowns are.
 const POWER_WORDS: &str = "\
-    beyond chance: the whole interval lies below 1, whatever the size (at 0%: it does not hold 1).\n\
-    slower: the verdict of such a step by itself at the usual bound of 5%; less than 5% is `same` by it.\n\
-    at half: the same verdict where half the injected slowdown is the bound (--bound). At 0% each is false.\n";
+    beyond chance: the whole interval is below 1, however near (at 0%: the interval does not contain 1).\n\
+    slower: verdict of a single step with the default bound of 5%; less than 5% is `same`.\n\
+    at half: the same verdict with half the injected slowdown as bound (--bound). At 0%, each is false.\n";
 
 /// What disturbed it so often that the findings may be that.
 fn quiet_or_not(found: &Calibration) -> String {
@@ -169,8 +173,8 @@ fn quiet_or_not(found: &Calibration) -> String {
 fn narrowest(found: Option<&Narrowest>) -> String {
     match found {
         Some(Narrowest { location, share, n_trials }) => format!(
-            "Narrowest here: {location}, {share:.2} of the average's width over {n_trials} trials; verdicts are \
-             of the average.\n"
+            "Narrowest here: {location}, {share:.2} of the average's width over {n_trials} trials. Verdicts \
+             use the average.\n"
         ),
         None => String::new(),
     }

@@ -27,7 +27,7 @@ pub(crate) fn write(analysis: &Analysis<'_>, dir: &Path) -> Result<()> {
     }
     #[cfg(not(feature = "png"))]
     complain(
-        "no PNG: this rqps was built without it (make dist has it); the SVG files are complete",
+        "no PNG: this build has no PNG support (`make dist` adds it); the SVG files are complete",
     );
     for chart in &charts {
         let path = dir.join(format!("{}.svg", chart.name));

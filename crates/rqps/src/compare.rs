@@ -26,8 +26,8 @@ pub(crate) fn run(args: &CompareArgs, around: &Surroundings) -> Result<()> {
     if format == Format::Text {
         if args.base.is_some() {
             bail!(
-                "--base has no place in --format text, where each run is relative to its own base; leave \
-                 it out, or take another format"
+                "--base cannot be used with --format text: each run is relative to its own base; leave \
+                 out --base, or choose another format"
             );
         }
         return write_tables(&runs, judging, args.output.as_deref());

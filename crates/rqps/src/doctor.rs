@@ -116,7 +116,7 @@ fn as_text(checks: &[Check]) -> String {
     let (missing, warnings) = (count(State::Missing), count(State::Warning));
     let end = match (is_fine(checks), missing) {
         (true, 0) => "all that a run needs is here",
-        (true, _) => "runs are possible but for what the missing is for",
+        (true, _) => "runs are possible, except those that need what is missing",
         (false, _) => "a run is not possible yet",
     };
     text.push_str(&format!("\n{missing} missing, {warnings} warnings: {end}\n"));
@@ -134,7 +134,7 @@ mod tests {
         let checks = [
             Check::ok("maven", "3.8.7", "most servers"),
             Check::ok("npm", "not found", "4 servers").missing("apt-get install npm"),
-            Check::ok("load", "6.2 on 2 CPUs", "figures that repeat").warning("wait"),
+            Check::ok("load", "6.2 on 2 CPUs", "repeatable QPS").warning("wait"),
             Check::ok("read-ahead", "0 KB", "scans").note("set another"),
         ];
         expect![[r#"
@@ -143,13 +143,13 @@ mod tests {
                        for: 4 servers
                        do:  apt-get install npm
             warning  load        6.2 on 2 CPUs
-                       for: figures that repeat
+                       for: repeatable QPS
                        do:  wait
             note     read-ahead  0 KB
                        for: scans
                        do:  set another
 
-            1 missing, 1 warnings: runs are possible but for what the missing is for
+            1 missing, 1 warnings: runs are possible, except those that need what is missing
         "#]]
         .assert_eq(&as_text(&checks));
         assert!(is_fine(&checks));

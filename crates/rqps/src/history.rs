@@ -59,7 +59,7 @@ fn select(args: &HistoryArgs, store: &Store) -> Result<Vec<Run>> {
             Err(error @ Error::Sql { .. }) if args.runs.is_empty() => {
                 let error = anyhow::Error::from(error);
                 complain(&format!(
-                    "excluded from the history: {error:#}; `rqps runs rm {id}` removes it"
+                    "excluded from the history: {error:#}; `rqps runs rm {id}` removes the run"
                 ));
             }
             Err(error) => return Err(error.into()),

@@ -36,7 +36,7 @@ pub(crate) fn run(command: &ImportCommand, around: &Surroundings) -> Result<()> 
     let store = Store::open(&around.results)?;
     let last = keep(runs, &store)?;
     for problem in skipped {
-        crate::complain(&format!("note: Not taken over: {}.", problem.sentence()));
+        crate::complain(&format!("note: Not imported: {}.", problem.sentence()));
     }
     if let Some(id) = last {
         say(&format!("report: rqps report {id}\n"))?;
@@ -71,7 +71,7 @@ impl Told {
             "{}, {}, {}",
             number::count(run.systems.len(), "system"),
             number::count(run.steps.len(), "step"),
-            number::count(cells().count() - n_missing, "figure")
+            number::count(cells().count() - n_missing, "rate")
         );
         if n_missing > 0 {
             contents.push_str(&format!(", {n_missing} not run"));
@@ -120,7 +120,7 @@ fn unix_ms_of(date: &str) -> Result<i64> {
     let day = date.parse::<Date>().ok().filter(|day| day.to_string() == date);
     let midnight = day.and_then(|day| TimeZone::UTC.to_timestamp(day.into()).ok());
     let midnight =
-        midnight.with_context(|| format!("--date {date} is no day; write it as 2025-08-31"))?;
+        midnight.with_context(|| format!("--date {date} is not a date; write it as 2025-08-31"))?;
     let unix_ms = midnight.as_millisecond();
     ensure!(
         unix_ms >= 0,

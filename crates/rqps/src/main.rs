@@ -246,6 +246,9 @@ fn surroundings(
         (None, Some(dir)) => dir.join("rqps"),
         (None, None) => anyhow::bail!("neither HOME nor XDG_CACHE_HOME is set; give --cache DIR"),
     };
+    if cache.is_file() {
+        anyhow::bail!("{} is a file, not a directory; name another with --cache", cache.display());
+    }
     let config_home = std::env::var_os("XDG_CONFIG_HOME")
         .map(PathBuf::from)
         .filter(|dir| dir.is_absolute())

@@ -71,7 +71,7 @@ impl Patterns {
         let more = if names.len() > N_LISTED { ", ..." } else { "" };
         names.truncate(N_LISTED);
         bail!(
-            "{option} {pattern:?} is no {what} that was measured; there are {}{more}",
+            "{option} {pattern:?}: no {what} of this name was measured; write one of {}{more}",
             names.join(", ")
         )
     }

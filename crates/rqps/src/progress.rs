@@ -216,7 +216,7 @@ fn lasting(event: &Event<'_>) -> Option<String> {
                 (number::count(n_steps, "step"), number::count(n_systems, "system"));
             let starts = number::count(n_starts, "start");
             let time = duration(*expected);
-            Some(format!("run {run}: {steps}, {systems}, {starts}: about {time}"))
+            Some(format!("run {run}: {steps}, {systems}, {starts} per step: about {time}"))
         }
         Event::RunStarted { run, n_steps, n_done, expected, .. } => {
             let left = duration(*expected);

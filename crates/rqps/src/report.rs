@@ -5,6 +5,7 @@ use rqps_analysis::{Analysis, Judging};
 use rqps_model::Run;
 use rqps_report::{Detail, TextOptions};
 use rqps_stacks::StackProfile;
+use rqps_store::Store;
 
 use crate::Surroundings;
 use crate::args::{Format, JudgingArgs, ReportArgs};
@@ -38,8 +39,7 @@ pub(crate) fn write(args: &ReportArgs, around: &Surroundings) -> Result<()> {
 /// How much of a report is shown on a terminal.
 pub(crate) fn detail_of(format: Format, summary: bool, full: bool) -> Result<Detail> {
     if format != Format::Terminal && (summary || full) {
-        let option = if full { "--full" } else { "--summary" };
-        bail!("{option} is of the report for a terminal; the other formats have everything");
+        bail!("--full and --summary belong to the terminal format; other formats have everything");
     }
     Ok(match (summary, full) {
         (_, true) => Detail::Full,
@@ -109,6 +109,16 @@ pub(crate) fn render(
     }
     let analysis = Analysis::of_base(run, base, judging).with_profiles(profiles);
     Ok(render_analysis(&analysis, format, options))
+}
+
+/// Keeps how a run came out, for lists of runs: as `rqps serve` reports it. A list without it is no failure.
+pub(crate) fn keep_verdicts(store: &Store, run: &Run) {
+    if run.steps.is_empty() {
+        return;
+    }
+    let analysis = Analysis::of(run, rqps_stats::DEFAULT_BOUND);
+    let verdicts = rqps_serve::verdicts::of(&analysis, env!("CARGO_PKG_VERSION"));
+    let _ = store.write_verdicts(&run.id, &verdicts);
 }
 
 /// What is known of a run, or of several, in a format.

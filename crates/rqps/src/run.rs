@@ -71,6 +71,7 @@ pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Re
     let (run, profiles) = (store.select_run(&of)?, store.select_stack_profiles(&of)?);
     let found = report::Found { run: &run, base: run.base, profiles: &profiles };
     let untold = tell(found, args, judging, around, &store);
+    report::keep_verdicts(&store, &run);
     let (took, share) = (taken(began.elapsed()), 100.0 * measured_share.clamp(0.0, 1.0));
     progress.line(&format!(
         "run {id} took {took}; {share:.0}% of the time after fetching was measured"
@@ -92,7 +93,7 @@ pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Re
         let causes = causes.collect::<Vec<_>>().join("\n");
         complain(&format!(
             "error: {} of {of} not measured in all steps:\n{causes}\n\
-             run the same command again to try them once more",
+             run the same command again to measure the rest",
             missing.len()
         ));
     }
@@ -164,7 +165,7 @@ fn waits_for_the_store(
         if !is_told.swap(true, Ordering::Relaxed) {
             let (path, s) = (path.display(), locked.as_secs_f64());
             lines.line(&format!(
-                "another process has locked {path} for {s} s; the run resumes when it is free"
+                "another process has locked {path} for {s} s; the run resumes when the lock is free"
             ));
         }
         true
@@ -173,16 +174,14 @@ fn waits_for_the_store(
 
 /// How long a run waits for a quiet host.
 fn quiet_time(text: &str) -> Result<Duration> {
-    rqps_runner::plan::parse_duration(text).map_err(|(problem, remedy)| {
-        anyhow::anyhow!("--wait-for-quiet {problem} to wait; {remedy}")
-    })
+    rqps_runner::plan::parse_duration(text)
+        .map_err(|(problem, remedy)| anyhow::anyhow!("--wait-for-quiet {problem}; {remedy}"))
 }
 
 /// Interrupts the run when its time is over, while what is given back is true.
 fn stop_after(text: &str, around: &Surroundings) -> Result<Arc<AtomicBool>> {
-    let time = rqps_runner::plan::parse_duration(text).map_err(|(problem, remedy)| {
-        anyhow::anyhow!("--stop-after {problem} after which to stop; {remedy}")
-    })?;
+    let time = rqps_runner::plan::parse_duration(text)
+        .map_err(|(problem, remedy)| anyhow::anyhow!("--stop-after {problem}; {remedy}"))?;
     let (interrupt, stopped_by) = (Arc::clone(&around.interrupt), Arc::clone(&around.stopped_by));
     let why = format!("stopped after {text}, as --stop-after says");
     let until = Instant::now() + time;

@@ -43,7 +43,7 @@ pub(crate) fn run(store: &Store, command: &RunsCommand, around: &Surroundings) -
 /// Says which of a run's data could not be removed.
 fn tell_kept(left: &Leftover) {
     if let Some(error) = &left.kept {
-        complain(&format!("warning: {} stays: {error}", left.dir.display()));
+        complain(&format!("warning: {} was not removed: {error}", left.dir.display()));
     }
 }
 
@@ -110,7 +110,7 @@ fn verify(store: &Store, json: bool) -> Result<()> {
     }
     match problems.len() {
         0 => Ok(()),
-        n => bail!("{} is not sound: {n} problems", store.path().display()),
+        n => bail!("{} is damaged: {n} problems", store.path().display()),
     }
 }
 

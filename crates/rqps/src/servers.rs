@@ -56,7 +56,7 @@ fn fetch_plan(
     let mut lines = Vec::new();
     for (idx, spec) in plan.systems.iter().enumerate() {
         if !matches!(spec.source, SystemSource::Catalogue { .. }) {
-            bail!("{} is not fetched; name DBMS@VERSION (see `rqps servers list`)", spec.label);
+            bail!("{} cannot be fetched; name DBMS@VERSION (see `rqps servers list`)", spec.label);
         }
         if let Some(installed) = rqps_runner::fetch(plan, idx, &context, listen)? {
             lines.push(format!("{}  {}\n", installed.name(), installed.prefix.display()));

@@ -20,7 +20,7 @@ pub(crate) fn choose(patterns: &[String], suites: &mut Vec<SuiteFile>) -> Result
     let are_all_named = names.len() == suites.len();
     if let Some(pattern) = patterns.iter().find(|p| are_all_named && !is_about_one(p)) {
         bail!(
-            "--steps {pattern:?} names no suite of the plan before its slash; write one of {}/STEP",
+            "--steps {pattern:?}: the plan has no suite of that name; write one of {}/STEP",
             names.join("/STEP, ")
         );
     }
@@ -91,7 +91,7 @@ mod tests {
         let error = chosen(&[Some("small"), Some("big")], &["scan", "bog/scan"]).unwrap_err();
         assert_eq!(
             error,
-            "--steps \"bog/scan\" names no suite of the plan before its slash; write one of small/STEP, big/STEP"
+            "--steps \"bog/scan\": the plan has no suite of that name; write one of small/STEP, big/STEP"
         );
         // Beside a suite without a name the runner refuses it.
         let steps = |patterns: &[&str]| chosen(&[None, Some("big")], patterns).unwrap();

@@ -16,7 +16,7 @@ pub(crate) fn run(command: &TablesCommand, around: &Surroundings) -> Result<()> 
     match command {
         TablesCommand::List { json: true } => print_json(&found),
         TablesCommand::List { json: false } if found.is_empty() => {
-            print("no stored tables: a run with reuse_tables = true stores those that it fills\n")
+            print("no stored tables: a run with reuse_tables = true stores the tables it fills\n")
         }
         TablesCommand::List { json: false } => {
             let rows: Vec<Vec<String>> = found.iter().map(row).collect();
@@ -35,7 +35,7 @@ pub(crate) fn run(command: &TablesCommand, around: &Surroundings) -> Result<()> 
 
 fn row(one: &StoredDir) -> Vec<String> {
     let Some(tables) = &one.tables else {
-        let rest = ["not complete", "", "", ""].map(str::to_owned);
+        let rest = ["incomplete", "", "", ""].map(str::to_owned);
         return [one.name.clone()].into_iter().chain(rest).collect();
     };
     let key = &tables.key;

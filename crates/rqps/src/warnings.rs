@@ -6,7 +6,7 @@ use rqps_text::words::wrap;
 use crate::output::{say, text_width};
 
 /// The page, whose tables have a row for each kind.
-const PAGE: &str = include_str!("../../../docs/warnings.md");
+const PAGE: &str = include_str!("../../../docs/reference/warnings.md");
 
 /// The likeness from which on a name is offered in place of one that is not known.
 const LIKE: f64 = 0.7;

@@ -36,7 +36,9 @@ impl Checks {
 
 /// What no rqps says, whatever happens to it.
 pub(super) fn said(text: &str, checks: &mut Checks) {
-    for word in ["panicked", "somebody else's files", "is not a sound SQLite database"] {
+    for word in
+        ["panicked", "files that rqps did not create", "is damaged or not an SQLite database"]
+    {
         checks.hold(!text.contains(word), || format!("{word:?} in what it said:\n{text}"));
     }
 }

@@ -1,4 +1,4 @@
-//! The trials that were made, one line each, and the table of them for docs/reliability.md.
+//! The trials that were made, one line each, and the table of them for docs/explanation/reliability.md.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -135,27 +135,19 @@ pub(super) fn read(results: &Path) -> Result<Vec<Row>> {
 /// A line for each fault.
 pub(super) fn render(rows: &[Row]) -> String {
     let mut text =
-        "| fault | trials | struck, s after the beginning | interleaved | resumed | slices kept, \
-                    of all | wrong |\n|---|---:|---|---:|---:|---|---:|\n"
-            .to_owned();
+        "| fault | trials | needed the command again | wrong |\n|---|---:|---:|---:|\n".to_owned();
     for fault in Fault::ALL {
         let of: Vec<&Row> = rows.iter().filter(|row| row.is_named(fault)).collect();
         if of.is_empty() {
             continue;
         }
         let count = |is: &dyn Fn(&Row) -> bool| of.iter().filter(|row| is(row)).count();
-        let moments: Vec<String> = of.iter().map(|row| format!("{:.1}", row.after_s)).collect();
-        let slices: Vec<String> =
-            of.iter().map(|row| format!("{}/{}", row.slices_kept, row.slices_in_all)).collect();
         let _ = writeln!(
             text,
-            "| {} | {} | {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} |",
             fault.words(),
             of.len(),
-            moments.join(", "),
-            count(&|row| row.mode == Mode::Interleaved.name()),
             count(&|row| row.n_resumed > 0),
-            slices.join(", "),
             count(&|row| !row.problems.is_empty()),
         );
     }
@@ -185,7 +177,7 @@ mod tests {
         assert_eq!((ended.code, ended.problems.len()), (Some(2), 0));
         assert_eq!(
             render(&[hung, ended]).lines().last(),
-            Some("| SIGKILL to a server | 2 | 2.5, 2.5 | 2 | 0 | 0/0, 5/20 | 1 |")
+            Some("| SIGKILL to a server | 2 | 0 | 1 |")
         );
     }
 }

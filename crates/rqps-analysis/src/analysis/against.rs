@@ -9,10 +9,10 @@ use super::evidence::Evidence;
 use super::insert::FieldMetrics;
 use super::plan_ratio::PlanRatio;
 
-/// Everything that is relative to the base.
+/// All values relative to the base.
 #[derive(Debug, Clone)]
 pub struct Against {
-    /// rQPS: figure over the base's figure.
+    /// rQPS: QPS / QPS of the base.
     pub rqps: Option<Estimate>,
     /// The tests behind it, and the other ratios; absent without a ratio, and for one of an imported 0.
     pub comparison: Option<Comparison>,
@@ -26,8 +26,8 @@ pub struct Against {
     pub field_relative: Option<FieldMetrics>,
     /// Resident memory of the server at the end of the step over the base's.
     pub server_rss_ratio: Option<f64>,
-    /// The time per operation against the base's, taken apart; absent where the server's processes are
-    /// not known, and where it is not told which threads serve the figure's clients.
+    /// The time per operation against the base's, split into parts; absent where the server's
+    /// processes are not known, or which threads serve the measured clients.
     pub split: Option<Box<Split>>,
     /// What explains a verdict of slower or faster; absent for any other.
     pub cause: Option<Box<Cause>>,

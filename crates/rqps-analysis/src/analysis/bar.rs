@@ -4,18 +4,19 @@
 /// The share of starts that may be missed where a set rate counts as held, as of the field's SLA.
 const MOST_MISSED: f64 = 0.05;
 
-/// What stands in a verdict's way.
+/// Why a ratio has no verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bar {
-    /// The rate of background inserts was not held, here or on the base.
+    /// The rate of background inserts was not held, on the system or the base.
     Sla,
-    /// A check of the step's work failed, here or on the base.
+    /// A check of the step's work failed, on the system or the base.
     Check,
-    /// Starts of a server ran different plans, here or on the base: the ratio is a mixture.
+    /// Starts of a server ran different plans, on the system or the base: the ratio mixes them.
     Plans,
-    /// Events came at a set rate that both held: their number says nothing, their response times do.
+    /// Both held a set rate: response times are the result, not QPS.
     Rate,
-    /// Something outside the run had the host's CPUs for half of the blocks or more, here or on the base.
+    /// Something outside the run had the host's CPUs for half of the blocks or more, on the system
+    /// or the base.
     HostBusy,
 }
 

@@ -1,4 +1,4 @@
-//! One step on one system: whether it has a figure, what its slices give, how it compares with the base.
+//! One step on one system: its state, its measurement, and how it compares with the base.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -18,16 +18,16 @@ use super::settle::Settle;
 use super::totals::Totals;
 use crate::response::ResponseTimes;
 
-/// Whether a cell has a figure, and why not.
+/// Whether a cell was measured, and why not.
 #[derive(Debug, Clone)]
 pub enum CellState {
-    /// It has slices, which give this.
+    /// It was measured, with this result.
     Measured(Box<Measurement>),
     /// It was not reached.
     Pending,
-    /// A load that was not done: the tables are copies of those that an earlier run filled.
+    /// A load that was not done: the tables are copies of an earlier run's.
     TablesReused,
-    /// It failed and has no figure.
+    /// It failed and has no result.
     Failed {
         /// What happened, and the end of the server's log.
         reason: String,
@@ -45,28 +45,29 @@ impl CellState {
 /// One step on one system.
 #[derive(Debug, Clone)]
 pub struct Cell {
-    /// Whether there is a figure, with what was measured.
+    /// Its state, with the measurement.
     pub state: CellState,
     /// How it compares with the base; absent for the base, and where one of both was not measured.
     pub against: Option<Box<Against>>,
-    /// How it has aged since its twin before the steps that write; absent where there is none.
+    /// Its ageing since its twin before the steps that write; absent without one.
     pub ageing: Option<Ageing>,
-    /// Why its result is not to be taken at its face value.
+    /// Its warnings.
     pub warnings: Vec<CellWarning>,
     /// Sizes after the step.
     pub sizes: Sizes,
-    /// What the server had left to do when the step ended, by name, as the server counts it.
+    /// Unfinished background work of the server at the end of the step, by name, as the server
+    /// counts it.
     pub debt: BTreeMap<String, u64>,
-    /// What was checked of the step's work.
+    /// The checks of the step's work.
     pub checks: Vec<Check>,
-    /// Whether the figure is an imported file's, which is shown with the file's digits.
+    /// Whether the rate is an imported file's, which is shown with the file's digits.
     pub is_stated: bool,
-    /// Whether this figure or the base's was imported: then a ratio has no verdict.
+    /// Whether this rate or the base's was imported: then a ratio has no verdict.
     pub is_imported: bool,
 }
 
 impl Cell {
-    /// What its slices give; `None` where it was not reached or failed.
+    /// Its measurement; `None` where it was not reached or failed.
     #[must_use]
     pub fn measurement(&self) -> Option<&Measurement> {
         match &self.state {
@@ -111,7 +112,7 @@ impl Cell {
         self.measurement()?.lateness
     }
 
-    /// Mean over the slices of the rate of their better windows, operations per second.
+    /// Steady rate, mean over the slices, operations per second.
     #[must_use]
     pub fn steady_rate(&self) -> Option<f64> {
         self.measurement()?.steady_rate
@@ -147,7 +148,7 @@ impl Cell {
         self.sla().is_some_and(|sla| !sla.is_held)
     }
 
-    /// rQPS: figure over the base's figure; `None` for the base.
+    /// rQPS: QPS / QPS of the base; `None` for the base.
     #[must_use]
     pub fn rqps(&self) -> Option<Estimate> {
         self.against.as_ref()?.rqps
@@ -165,19 +166,21 @@ impl Cell {
         Some(&self.against.as_ref()?.relative)
     }
 
-    /// Server CPU per operation over the base's, over slices as the rQPS; above 1 costs more.
+    /// Server CPU per operation / that of the base; above 1 costs more.
     #[must_use]
     pub fn server_cpu_ratio(&self) -> Option<Estimate> {
         Some(self.comparison()?.server_cpu?.estimate())
     }
 
-    /// What the rQPS says among all that were tried; `None` for the base, without a ratio, and where it is barred.
+    /// The verdict, adjusted for all ratios of the run; `None` for the base, without a ratio, and
+    /// where it is barred.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
         Some(self.comparison()?.decision?.verdict)
     }
 
-    /// The time per operation against the base's, taken apart; `None` for the base, and where that is not known.
+    /// The time per operation against the base's, split into parts; `None` for the base, and where
+    /// it is not known.
     #[must_use]
     pub fn split(&self) -> Option<&Split> {
         self.against.as_ref()?.split.as_deref()
@@ -201,33 +204,34 @@ impl Cell {
         self.against.as_ref().map_or(&[], |against| &against.plan_ratios)
     }
 
-    /// Whether something bars the ratio from a verdict.
+    /// Whether the ratio has no verdict for a reason of [`Bar`].
     #[must_use]
     pub fn is_barred(&self) -> bool {
         self.bar().is_some()
     }
 
-    /// The rQPS as far as it compares like with like and was not set: `None` where it is barred.
+    /// The rQPS; `None` where it is barred.
     #[must_use]
     pub fn comparable_rqps(&self) -> Option<Estimate> {
         self.rqps().filter(|_| !self.is_barred())
     }
 
-    /// On which side of 1 the rQPS lies beyond chance, among all that were tried and be it by less than
-    /// the practical bound: `Less` is slower; `None` where it may be chance.
+    /// On which side of 1 the rQPS lies beyond chance after adjustment, however small the
+    /// difference: `Less` is slower; `None` where it may be chance.
     #[must_use]
     pub fn direction(&self) -> Option<Ordering> {
         let rqps = self.comparison()?.rqps;
         rqps.estimate().point.partial_cmp(&1.0).filter(|_| rqps.is_significant())
     }
 
-    /// What would settle an unclear verdict, where that can be told.
+    /// What would settle an unclear verdict, where known.
     #[must_use]
     pub fn settle(&self) -> Option<Settle> {
         self.comparison()?.decision?.settle
     }
 
-    /// The verdict of the rQPS alone, where it is slower or faster and not so among all that were tried.
+    /// The verdict without adjustment, where it is slower or faster and does not hold after
+    /// adjustment.
     #[must_use]
     pub fn fallen_verdict(&self) -> Option<Verdict> {
         let decision = self.comparison()?.decision?;

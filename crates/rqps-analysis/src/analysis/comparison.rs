@@ -1,5 +1,5 @@
-//! What is known of a candidate beside its rQPS and verdict: tests, starts of the servers, and the
-//! same of server CPU, steady rates and response times.
+//! Comparisons beside rQPS and verdict: tests, starts of the servers, server CPU, steady rates and
+//! response times.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,10 +20,9 @@ const HISTOGRAM_STEP: f64 = 1e-3;
 pub struct Judged {
     /// The ratio, its interval and p-value, and what is known of the starts of the servers.
     pub found: StartsEstimate,
-    /// The p-value adjusted for the number of ratios of its kind, whatever their size; absent
-    /// without an interval, where the insert rate was not held, a check failed or starts ran different
-    /// plans, and of the rQPS
-    /// where a set rate was held.
+    /// The p-value adjusted for the number of ratios of its kind, whatever their size. Absent
+    /// without an interval, and where the insert rate was not held, a check failed or starts ran
+    /// different plans. Also absent for the rQPS where a set rate was held.
     pub adjusted_p: Option<f64>,
 }
 
@@ -34,7 +33,7 @@ impl Judged {
         self.found.tested.estimate
     }
 
-    /// Whether the difference stands among all that were tried, however small it is.
+    /// Whether the difference is significant after adjustment, however small.
     #[must_use]
     pub fn is_significant(&self) -> bool {
         self.adjusted_p.is_some_and(|p| p <= DEFAULT_Q)
@@ -54,30 +53,31 @@ pub struct ResponseRatio {
     pub n_needed: u64,
 }
 
-/// What the rQPS says.
+/// The verdict on an rQPS.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Decision {
-    /// Its verdict among all that were tried.
+    /// The verdict, adjusted for all ratios of the run.
     pub verdict: Verdict,
-    /// Its verdict alone, whatever else was tried.
+    /// The verdict without adjustment.
     pub alone: Verdict,
     /// The adjusted p-value that the verdict goes by, where differences below the practical bound
     /// count as none; absent where the rQPS alone is neither slower nor faster.
     pub verdict_p: Option<f64>,
-    /// What would settle an unclear verdict, where that can be told.
+    /// What would settle an unclear verdict, where known.
     pub settle: Option<Settle>,
 }
 
 /// A candidate against the base on one step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// Figure / that of the base.
+    /// QPS / QPS of the base.
     pub rqps: Judged,
-    /// What it says; absent where the ratio is barred, and of imported figures.
+    /// Its verdict; absent where the ratio is barred, and for imported rates.
     pub decision: Option<Decision>,
-    /// Share of the measured blocks that ratios are of, above 0: the host was disturbed in others.
+    /// Share of the measured blocks that ratios include, above 0: the host was disturbed in others.
     pub kept_share: f64,
-    /// The blocks that ratios are without, as the host was disturbed: start of the servers, and number.
+    /// The blocks that ratios exclude, because the host was disturbed: start of the servers, and
+    /// number.
     pub left_out: BTreeSet<(u32, u32)>,
     /// Server CPU per operation / that of the base; below 1 is better.
     pub server_cpu: Option<Judged>,
@@ -142,7 +142,7 @@ struct ResponseTest {
 /// The ratios of a pair, before they are judged among all of the run.
 #[derive(Debug, Clone)]
 pub(super) struct Ratios {
-    /// Figure / that of the base.
+    /// QPS / QPS of the base.
     pub(super) rqps: StartsEstimate,
     /// As in [`Comparison`].
     pub(super) kept_share: f64,

@@ -1,4 +1,4 @@
-//! What others took of the host's CPU time while a cell was measured.
+//! CPU time of the host that others took while a cell was measured.
 
 use rqps_model::{Slice, WarningKind};
 

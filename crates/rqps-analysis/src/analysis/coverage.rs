@@ -1,5 +1,5 @@
-//! Coverage of the ratios beside rQPS, and what leaving blocks out does, simulated with the code that reports
-//! use. The tables of docs/statistics.md are made here.
+//! Coverage of the ratios beside rQPS, and the effect of excluded blocks, simulated with the code
+//! that reports use. The tables of docs/reference/simulations.md are made here.
 
 use std::collections::BTreeMap;
 
@@ -33,9 +33,9 @@ const N_RATIOS: usize = 3 + COMPARED.len();
 const P95: usize = 4;
 
 fn assert_documented(rows: &[String]) {
-    let docs = include_str!("../../../../docs/statistics.md");
+    let docs = include_str!("../../../../docs/reference/simulations.md");
     let is_there = rows.iter().all(|row| docs.contains(row));
-    assert!(is_there, "docs/statistics.md lacks its rows:\n{}", rows.join("\n"));
+    assert!(is_there, "docs/reference/simulations.md lacks its rows:\n{}", rows.join("\n"));
 }
 
 /// A share in percent, one digit.

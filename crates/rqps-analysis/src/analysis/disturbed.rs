@@ -1,9 +1,9 @@
-//! Blocks during which something outside the run had the host's CPUs: they are left out of ratios.
+//! Blocks during which something outside the run had the host's CPUs: ratios exclude them.
 //!
-//! The evidence is the host's, never the figures': a block is disturbed when the hypervisor and other
-//! processes kept a fifth of the CPU time that was wanted from both systems of a pair, each in its own
-//! turns. What hits the turns of one system alone may be that system's doing, and stays. Blocks in which
-//! nobody measured for a while ([`WarningKind::Paused`]) are left out whatever they tell.
+//! The evidence is the host's, never the rates': a block is disturbed when the hypervisor and other
+//! processes kept a fifth of the CPU time that was wanted from both systems of a pair, each in its
+//! own slices. What affects the slices of one system alone may be caused by that system, and stays.
+//! Blocks with a pause ([`WarningKind::Paused`]) are always excluded.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,8 +1,8 @@
-//! The figure of a step on one system, and ratios between two, with their intervals and tests.
+//! The rate of a step on one system, and ratios between two, with their intervals and tests.
 //!
-//! Slices of equal time have figures of equal weight. Blocks of equal work do not: theirs are ratios
-//! of totals ([`rqps_stats::totals`]), in which a stall counts as long as it took. Where the servers
-//! were started several times, the observation is the start ([`rqps_stats::starts`]).
+//! Slices of equal time have rates of equal weight. Blocks of equal work do not: theirs are ratios
+//! of totals ([`rqps_stats::totals`]), in which a stall counts as long as it took. Where the
+//! servers were started several times, the observation is the start ([`rqps_stats::starts`]).
 
 use std::collections::BTreeSet;
 

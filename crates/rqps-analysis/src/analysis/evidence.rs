@@ -3,14 +3,14 @@
 use rqps_model::query_plan::difference::StatementDifference;
 use rqps_stacks::ThreadPlace;
 
-/// What was found beside the counters.
+/// Evidence for a cause beside the counters.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Evidence {
-    /// The first statement whose way to the rows, or whose index, is another one than the base's.
+    /// The first statement whose access path or index differs from the base's.
     pub plan: Option<StatementDifference>,
     /// Severe differences of settings, sessions and builds that can move such a step.
     pub hints: Vec<Hint>,
-    /// Where threads waited longer than the base's, or a faster system's less long.
+    /// Where threads waited longer than the base's, or less long on a faster system.
     pub off_cpu: Option<OffCpu>,
 }
 

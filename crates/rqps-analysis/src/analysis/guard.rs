@@ -1,5 +1,5 @@
-//! Warnings that the blocks of a whole step give: windows at two levels, figures
-//! that drift, stalls that cost one side more than the other.
+//! Warnings from the blocks of a whole step: rates at two levels, drift, and stalls that cost one
+//! side more.
 
 use rqps_model::warning::RateLevels;
 use rqps_model::{Slice, StepKind, WarningKind};

@@ -1,16 +1,16 @@
-//! What a whole run says about each candidate: counts, extremes, causes, and why steps are unclear.
+//! The summary of a run for each candidate: counts, extremes, causes, and why steps are unclear.
 
 use rqps_model::{Estimate, StepKind, Verdict};
 
 use super::settle::{self, Settle};
 use super::{Analysis, Bar, Cell, CellState, StepAnalysis};
 
-/// What a whole run says about one candidate.
+/// The summary of a run for one candidate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Headline {
     /// Index of the candidate.
     pub system_idx: usize,
-    /// How its steps came out.
+    /// Its steps by outcome.
     pub counts: Counts,
     /// Median of the rQPS of all compared steps.
     pub median: Option<f64>,
@@ -28,7 +28,7 @@ pub struct Headline {
     pub unclear: Vec<Unclear>,
 }
 
-/// The steps between which all ratios lie, by index.
+/// The steps with the lowest and the highest ratio, by index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
     /// That with the lowest rQPS.
@@ -48,7 +48,7 @@ pub struct Unclear {
     pub settles: Vec<Settle>,
 }
 
-/// Compared steps by how they came out. Filling the tables is not among them.
+/// Compared steps by outcome. Loads are not among them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// Steps slower by the bound or more.
@@ -57,7 +57,7 @@ pub struct Counts {
     pub faster: usize,
     /// Steps that are the same within the bound.
     pub same: usize,
-    /// Steps whose interval does not settle it, or that have none.
+    /// Steps whose interval is too wide for a verdict, or that have none.
     pub unclear: usize,
     /// Steps that failed on the base or the candidate.
     pub failed: usize,
@@ -69,9 +69,9 @@ pub struct Counts {
     pub plans_vary: usize,
     /// Steps whose events came at a set rate, which both held.
     pub rate_held: usize,
-    /// Steps during which the host was busy with something else.
+    /// Steps during which the host was busy with other work.
     pub host_busy: usize,
-    /// Steps whose figures were imported: a ratio, and no verdict.
+    /// Steps whose rates were imported: a ratio, and no verdict.
     pub imported: usize,
     /// Steps that were not reached, or that did no operation.
     pub missing: usize,
@@ -164,8 +164,8 @@ fn counts(analysis: &Analysis<'_>, system_idx: usize) -> Counts {
     counts
 }
 
-/// The server's CPU per operation over the base's, beside a verdict. Absent where other work of the server hides what
-/// its clients met: the cause is then about the threads that serve them.
+/// The server's CPU per operation / that of the base, beside a verdict. Absent where other work of
+/// the server hides the CPU of its clients: the cause is then about connection threads.
 #[must_use]
 pub fn cpu_behind(cell: &Cell) -> Option<Estimate> {
     let is_apart = cell.cause().is_some_and(|cause| cause.is_of_serving);
@@ -199,7 +199,7 @@ pub enum Lack {
     Time,
     /// Other starts of the servers: its work is fixed, and it has had one.
     Restarts,
-    /// Fewer steps beside it: it is slower or faster alone, and not among all that were tried.
+    /// Fewer ratios: it is slower or faster alone, but not after adjustment.
     Alone,
 }
 

@@ -1,5 +1,5 @@
-//! What is said of figures that rqps did not measure: one each, without interval and verdict, and what
-//! their files do not tell.
+//! Warnings of rates that rqps did not measure: one each, without interval and verdict; and what
+//! their files lack.
 
 use rqps_model::warning::ImportedSource;
 use rqps_model::{Estimate, Imported, Metric, Run, SystemSource, WarningKind};
@@ -8,7 +8,7 @@ use super::Analysis;
 use super::measurement::Measurement;
 use super::missing::missing_in;
 
-/// Whether a system's figures were taken from another tool's files.
+/// Whether a system's rates were imported.
 pub(super) fn is(run: &Run, system_idx: usize) -> bool {
     run.systems.get(system_idx).is_some_and(|s| s.spec.source == SystemSource::Imported)
 }
@@ -20,13 +20,13 @@ pub(super) fn ratio_of_zero(own: &Measurement, base: &Measurement) -> Option<Est
 }
 
 impl Analysis<'_> {
-    /// Whether a system's figures were taken from another tool's files.
+    /// Whether a system's rates were imported.
     #[must_use]
     pub fn is_imported(&self, system_idx: usize) -> bool {
         is(self.run, system_idx)
     }
 
-    /// Whether all systems' figures were.
+    /// Whether all systems' rates were imported.
     #[must_use]
     pub fn is_all_imported(&self) -> bool {
         let n = self.run.systems.len();

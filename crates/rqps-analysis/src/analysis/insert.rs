@@ -21,7 +21,7 @@ pub use flow::Flow;
 pub use level::Level;
 pub use sla::Sla;
 
-/// What is said of a step of the Insert Benchmark on one system.
+/// A step of the Insert Benchmark on one system.
 #[derive(Debug, Clone)]
 pub struct InsertCell {
     /// What queried, inserted and deleted, in this order.
@@ -30,7 +30,7 @@ pub struct InsertCell {
     pub sla: Option<Sla>,
     /// The field's metrics.
     pub field: FieldMetrics,
-    /// Whether an imported file states its figures, so that they have its digits.
+    /// Whether an imported file states its rates, so that they have its digits.
     pub is_stated: bool,
 }
 

@@ -1,8 +1,8 @@
 //! Verdicts over a whole run: each ratio among all ratios of its kind.
 //!
-//! Steps that are compared are one family, filling the tables another. Cells that are barred
-//! ([`Bar`]) take no part, nor do figures that were imported: they have no verdict. At a set rate
-//! that was held the rQPS alone takes none: response times and CPU per operation are the result.
+//! Steps that are compared are one family, loads another. Barred cells ([`Bar`]) and imported rates
+//! have no verdict and are not counted. Where a set rate was held, only the rQPS is not counted:
+//! response times and CPU per operation are the result.
 
 use std::collections::BTreeMap;
 

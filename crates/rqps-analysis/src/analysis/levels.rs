@@ -1,7 +1,7 @@
 //! Two rates between which systems of a step switch at the same times: the host's.
 //!
-//! A server that waits for its turn is stopped, so what two of them do together within some hundredths of a second is
-//! neither's own.
+//! A waiting server is stopped, so what two servers do together within some hundredths of a second
+//! is caused by neither.
 
 use rqps_model::run::SystemStep;
 use rqps_model::{Run, RunStep, Slice, slice};

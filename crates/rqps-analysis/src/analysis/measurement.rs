@@ -1,4 +1,4 @@
-//! What the slices of one step on one system give by themselves.
+//! The measurement of one step on one system.
 
 use rqps_model::{Estimate, Lateness, PerOperation, RunStep, Slice, StepKind};
 
@@ -12,7 +12,7 @@ use super::totals::Totals;
 use super::windows::WindowRates;
 use crate::response::ResponseTimes;
 
-/// What the slices of a cell give.
+/// The measurement of a cell.
 #[derive(Debug, Clone)]
 pub struct Measurement {
     /// Operations per second: mean over the slices; of slices of equal work, operations of all over
@@ -30,8 +30,8 @@ pub struct Measurement {
     pub lateness: Option<Lateness>,
     /// Operations per second in short windows.
     pub windows: Option<WindowRates>,
-    /// Mean over the slices of the rate of their better windows ([`rqps_stats::steady`]), operations per
-    /// second; absent where a slice has too few, or too few events in them.
+    /// Steady rate ([`rqps_stats::steady`]), mean over the slices, operations per second; absent
+    /// where a slice has too few windows, or too few events in them.
     pub steady_rate: Option<f64>,
     /// Resident memory of the server at the end of the step, bytes: one reading.
     pub server_rss_bytes: Option<u64>,

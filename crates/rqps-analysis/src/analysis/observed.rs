@@ -1,4 +1,4 @@
-//! What slices tell by themselves, whatever they are compared with: read once for all bases of a page.
+//! Values of slices that do not depend on the base: read once for all bases of a page.
 //!
 //! Histograms are decoded and windows sorted here, which is most of the time that an analysis takes.
 

@@ -1,4 +1,4 @@
-//! The conditions that a report tells as its own: those of the run, of several joined runs those of the base's.
+//! The conditions of a report: those of the run, or of the base's run where several are joined.
 
 use rqps_model::{Calibrated, Host, Imported, Schedule};
 

@@ -15,7 +15,7 @@ use super::system_pair::SystemPair;
 pub struct PlanRatio {
     /// The starts, from 0.
     pub starts: Vec<u32>,
-    /// Figure / that of the base.
+    /// QPS / QPS of the base.
     pub rqps: Estimate,
     /// The first statement that had several plans on one of both.
     pub sql: String,

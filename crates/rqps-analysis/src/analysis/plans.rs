@@ -1,4 +1,4 @@
-//! How the systems go about the statements of a step, and where that is not the same.
+//! How the systems execute the statements of a step, and where their plans differ.
 
 use rqps_model::run::SystemStep;
 use rqps_model::starts::{PlanGroup, plan_groups};
@@ -30,7 +30,7 @@ pub struct PlanVariation {
     pub plans: Vec<PlanOfStarts>,
 }
 
-/// A statement and how each system goes about it.
+/// A statement and how each system executes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatementPlans {
     /// The statement as the first system has it that knows it.

@@ -1,4 +1,4 @@
-//! What the intervals hold of the starts of the servers, and by how much starts differ.
+//! How far intervals include differences between starts of the servers, and how large these are.
 
 use rqps_model::WarningKind;
 use rqps_model::warning::{AssumedStartSd, StartSpread};

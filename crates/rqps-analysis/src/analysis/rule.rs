@@ -1,9 +1,9 @@
-//! How many ratios the verdicts of a run were decided among.
+//! The number of ratios that the verdicts of a run are adjusted for.
 
 use super::Analysis;
 
 impl Analysis<'_> {
-    /// Ratios whose verdicts were decided together: those of compared steps that have an interval.
+    /// Ratios that verdicts are adjusted for: those of compared steps that have an interval.
     #[must_use]
     pub fn n_tests(&self) -> usize {
         let compared = self.steps.iter().filter(|step| step.is_compared());

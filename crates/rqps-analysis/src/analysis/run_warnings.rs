@@ -1,5 +1,5 @@
-//! Warnings of a whole run: what must be known before any figure is read, how far figures can be trusted, and what
-//! has none.
+//! Warnings of a whole run: those to read before the results, how sure results are, and what was
+//! not measured.
 
 use rqps_model::warning::{FailedCheck, MetricsPart, Share};
 use rqps_model::{

@@ -4,7 +4,7 @@ use rqps_model::{RunStep, StepKind};
 use rqps_stats::precision::{More, blocks_to_settle_among, starts_to_settle_among};
 use rqps_stats::starts::StartsEstimate;
 
-/// Longest time that is told, seconds: nobody measures a single step for longer than an hour.
+/// Longest time that is reported, seconds: nobody measures a single step for longer than an hour.
 pub const MOST_S: f64 = 3600.0;
 
 /// Most blocks that are thought of: an hour of them where each takes a fifth of a millisecond. Shorter ones are in
@@ -14,7 +14,7 @@ const MOST_BLOCKS: u32 = 1 << 24;
 /// Most starts of the servers that are told: the most that a plan takes.
 const MOST_STARTS: u32 = 100;
 
-/// What it takes, with a chance of 80% ([`rqps_stats::precision`]).
+/// What would settle a verdict with a chance of 80% ([`rqps_stats::precision`]).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Settle {
     /// More blocks (sequential: slices) on every system.
@@ -24,7 +24,8 @@ pub enum Settle {
         /// Time of one of them on all systems together, seconds.
         block_s: f64,
     },
-    /// More starts of the servers, each as long: what they draw decides the interval, seen or assumed.
+    /// More starts of the servers, each as long: differences between starts, seen or assumed,
+    /// decide the interval.
     Starts {
         /// How many.
         more: More,

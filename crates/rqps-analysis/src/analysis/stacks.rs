@@ -1,5 +1,5 @@
-//! What the stack profiles of a run tell, step by step. They were recorded in slices of their own: no
-//! figure, ratio or verdict has a part in them.
+//! The stack profiles of a run, step by step. They were recorded in extra slices: no rate, ratio or
+//! verdict includes these.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub struct StepStacks<'a> {
     pub profiles: Vec<Option<&'a StackProfile>>,
     /// Per candidate whose stacks and whose base's are there.
     pub pairs: Vec<PairStacks>,
-    /// Candidates that are not compared by function, as samples of the base and of theirs stand for such
+    /// Candidates that are not compared by function, because their samples and the base's cover too
     /// different shares of CPU time.
     pub unlike: Vec<(usize, [f64; 2])>,
     /// Per system, its functions by their own time.

@@ -1,5 +1,5 @@
-//! Whose stalls they were that average and steady rate disagree by: what the host's counters say of
-//! the turns in which they happened.
+//! Which side stalled where average and steady rate disagree, and what the host's counters say of
+//! those slices.
 
 use rqps_model::warning::{StallCause, TakenBy, TakenTime};
 use rqps_model::{Estimate, Slice, Usage, WarningKind};

@@ -60,7 +60,7 @@ fn of_system(
     }))
 }
 
-/// The values of reference: the table in docs/methodology.md (Starts), rounded up. Servers that are not in it have
+/// The values of reference: the table in docs/explanation/method.md (Starts), rounded up. Servers that are not in it have
 /// the largest value.
 fn reference(spec: &SystemSpec, work: Work) -> Option<StartPrior> {
     let sd = match (spec.dbms, spec.engine, work) {

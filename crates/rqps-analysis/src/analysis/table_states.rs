@@ -1,6 +1,6 @@
 //! Where the tables of two systems are not in the same state, by so much that it can move a rate.
 //!
-//! The bounds follow from docs/methodology.md, "The state of the tables".
+//! The bounds follow from docs/explanation/method.md, "The state of the tables".
 
 use rqps_model::{Run, RunStep, RunSystem, TableDifference, TableFact, TableState, WarningKind};
 

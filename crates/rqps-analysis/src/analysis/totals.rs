@@ -13,11 +13,11 @@ pub struct Totals {
     pub n_events: u64,
     /// Statements answered.
     pub n_queries: u64,
-    /// What the figure counts.
+    /// What the rate counts.
     pub n_operations: u64,
     /// Rows received.
     pub n_rows: u64,
-    /// Events that met an error that is ignored and retried, of all clients.
+    /// Events of all clients that failed and were retried.
     pub n_errors: u64,
 }
 

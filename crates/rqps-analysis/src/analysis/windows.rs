@@ -4,7 +4,7 @@ use rqps_model::{Slice, Windows, slice};
 use rqps_stats::steady;
 
 /// The shortest part of a slice that stands for a block, nanoseconds: what a host does to neighbouring windows goes
-/// together for some 0.4 s (docs/methodology.md).
+/// together for some 0.4 s (docs/explanation/method.md).
 const MIN_PART_NS: u64 = 1_000_000_000;
 
 /// Events that a window must hold on average. With fewer its count says when a statement ended and not how fast

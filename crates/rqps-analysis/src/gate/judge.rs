@@ -1,4 +1,4 @@
-//! How one step of one candidate came out, and why.
+//! The outcome of one step of one candidate, and why.
 
 use rqps_model::run::Check;
 use rqps_model::{StepKind, Verdict};

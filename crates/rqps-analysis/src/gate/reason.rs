@@ -1,11 +1,11 @@
-//! Why a step has no verdict, or none that is clear.
+//! Why a step has no clear verdict.
 
 use rqps_model::run::Check;
 use rqps_model::{Verdict, WarningKind};
 
 use crate::analysis::{Bar, Cell, CellWarning};
 
-/// Why a step has no figure that counts, or nothing to divide by.
+/// Why a step has no valid result, or no ratio.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
     /// It failed.
@@ -31,13 +31,13 @@ pub enum Fault {
     BaseRateNotHeld,
     /// There is no ratio.
     NoRatio(NoRatio),
-    /// The host was busy with something else.
+    /// The host was busy with other work.
     HostBusy,
     /// There is a ratio and no verdict.
     NoVerdict,
 }
 
-/// Why two cells that both have figures have no ratio.
+/// Why two cells with results have no ratio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoRatio {
     /// A slice finished no operation.
@@ -53,10 +53,10 @@ impl NoRatio {
     }
 }
 
-/// Why a measurement makes no verdict.
+/// Why a measurement has no verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotJudged {
-    /// Its figures were imported.
+    /// Its results were imported.
     Imported,
     /// A rate was set, and held.
     SetRate,
@@ -67,7 +67,7 @@ pub enum NotJudged {
 pub struct Unsettled {
     /// Why.
     pub why: Why,
-    /// Whether only more loads measure more of it, as its work is fixed.
+    /// Whether only more loads measure more of it, because its work is fixed.
     pub needs_starts: bool,
 }
 
@@ -76,7 +76,7 @@ pub struct Unsettled {
 pub enum Why {
     /// One slice or block has none.
     NoInterval,
-    /// It says so alone, and not among all that were tried.
+    /// It is slower or faster alone, but not after adjustment.
     Fallen {
         /// The verdict alone.
         alone: Verdict,
@@ -85,20 +85,20 @@ pub enum Why {
     },
     /// It is too wide.
     TooWide,
-    /// Starts of a server ran different plans, so that it is of a mixture.
+    /// Starts of a server ran different plans, so the rate mixes them.
     PlansVary,
 }
 
-/// Why a figure that was measured cannot be compared, whatever it would be compared with.
+/// Why a result cannot be compared with any other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unfit {
-    /// The step did other work than it should have: the checks that failed.
+    /// The step did other work than intended: the checks that failed.
     Checks(Vec<Check>),
-    /// Its clients were held at a rate that was set, which is then the figure.
+    /// Its clients worked at a set rate, which is then the result.
     SetRate,
     /// Starts of its server ran different plans, so that it is of a mixture.
     PlansVary,
-    /// The host was busy with something else.
+    /// The host was busy with other work.
     HostBusy,
 }
 

@@ -5,7 +5,7 @@ use rqps_stats::change_point::{self, Value};
 
 use super::{Method, Point, Series, Surrounding};
 
-/// Significance of a change: of series without one, so many have one found.
+/// Significance of a change: the share of series without a change that have a false one.
 pub const SIGNIFICANCE: f64 = 0.01;
 
 /// Orders that the permutation test tries: the smallest p-value is a tenth of the significance.

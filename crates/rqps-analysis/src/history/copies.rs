@@ -1,4 +1,4 @@
-//! Figures that several imported runs have of one measurement, which count once: groups of one folder share
+//! Copies of one measurement in several imported runs, which count once: groups of one folder share
 //! systems, and a folder may be imported again.
 
 use std::collections::BTreeSet;

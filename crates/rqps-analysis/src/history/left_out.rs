@@ -1,4 +1,4 @@
-//! What is not in the series of a history, and why.
+//! What is excluded from the series of a history, and why.
 
 use rqps_model::Placement;
 
@@ -16,10 +16,10 @@ pub struct LeftOut {
     pub because: Because,
 }
 
-/// Why something is not in the series.
+/// Why something is excluded from the series.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Because {
-    /// The run has no finished step of those chosen.
+    /// The run has no finished step of the selected ones.
     NothingFinished,
     /// The run is of another host than the latest.
     OtherHost {
@@ -28,25 +28,25 @@ pub enum Because {
         /// That of the latest run.
         latest: Machine,
     },
-    /// Another run has all its figures.
+    /// Another run has all its results.
     Copied {
         /// The other run.
         run_id: String,
     },
-    /// Another run has the same figure.
+    /// Another run has the same result.
     SameFigure {
         /// The other run.
         run_id: String,
     },
-    /// The version is not known, and points follow one another by it.
+    /// The version is not known, and points are ordered by it.
     NoVersion,
     /// It was measured under other conditions than the latest point.
     OtherConditions(Vec<OtherCondition>),
-    /// The figure cannot be compared, whatever it would be compared with.
+    /// The result cannot be compared with any other.
     Unfit(Unfit),
     /// An insert rate was not held.
     RateNotHeld,
-    /// The base has no figure there.
+    /// The base has no result there.
     NoBaseFigure,
     /// There is no ratio to the base.
     NoRatio(NoRatio),

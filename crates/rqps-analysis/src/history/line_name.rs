@@ -12,7 +12,7 @@ use rqps_model::{
 pub enum LineName {
     /// Systems of one kind, by version.
     Kind(Box<SystemKind>),
-    /// One system over time. One that is slowed down on purpose is another system.
+    /// One system over time. A system with an injected slowdown is another one.
     Label {
         /// Its label.
         label: String,

@@ -1,8 +1,8 @@
-//! How changes of level are told from chance.
+//! The tests of changes of level.
 
 use super::Point;
 
-/// How changes are told from chance.
+/// The test of changes of level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// Student's t: all points have intervals, and a few of them suffice.

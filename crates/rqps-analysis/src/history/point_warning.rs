@@ -1,4 +1,4 @@
-//! Why a point is not to be taken at its face value.
+//! Warnings of points.
 
 use std::fmt;
 

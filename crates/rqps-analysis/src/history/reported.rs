@@ -1,4 +1,4 @@
-//! What reports say of the versions of a history, which its sentences must not contradict.
+//! The verdicts of reports on the versions of a history, which its sentences must not contradict.
 
 use rqps_model::Verdict;
 

@@ -1,5 +1,5 @@
-//! What runs were made under that can move their figures and keeps no point out of its series: the
-//! kernel, the schedule and the like.
+//! Conditions of runs that can change QPS and exclude no point from its series: the kernel, the
+//! schedule and the like.
 //!
 //! Where neighbouring points differ in these, a change between them may be theirs and says so.
 
@@ -7,7 +7,7 @@ use rqps_model::{Host, MemorySize, Run, Schedule};
 
 use crate::join::Machine;
 
-/// One thing that points can be measured under.
+/// A condition of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Surrounding {
     /// Release of the kernel.
@@ -53,7 +53,7 @@ impl Surrounding {
     }
 }
 
-/// What a run was made under.
+/// The conditions of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Surroundings {
     /// Its schedule; absent where an imported file does not tell it.

@@ -9,7 +9,7 @@ use rqps_text::words::list_in_short;
 pub enum JoinError {
     /// Nothing to compare.
     #[error(
-        "one run alone has nothing to be compared with; name two runs or more, or write its report with `rqps report {run}`"
+        "there is one run, so there is nothing to compare; name two or more, or use `rqps report {run}`"
     )]
     OneRun {
         /// The run.

@@ -1,4 +1,4 @@
-//! What runs were made under, compared: host, kernel, schedule, tables, arguments, rqps itself.
+//! The conditions of runs, compared: host, kernel, schedule, tables, arguments, rqps itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 

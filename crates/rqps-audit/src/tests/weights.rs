@@ -364,9 +364,9 @@ fn severe_findings_name_values_and_remedy() {
     let told: Vec<String> =
         severe(&systems).iter().map(|f| format!("{} | {}", f.text, f.remedy)).collect();
     expect![[r#"
-        The benchmark's sessions differ in tls: no TLS on old, TLSv1.3 X on new. Every packet is encrypted and decrypted, which costs every statement, and those that return much most; a server whose TLS nobody noticed looks like a regression. | give all systems the same `transport`
-        The systems differ in sync_binlog: 0 on old, 1 on new. 1 syncs the binary log at each commit group; the default of MySQL since 5.7, 0 before and in MariaDB. | give all systems the same sync_binlog in `options`
-        old is built with assertions, which check the server all the time: such figures say nothing about a release build. | measure release builds, optimised alike"#]]
+        The benchmark's sessions differ in tls: no TLS on old, TLSv1.3 X on new. Encryption costs CPU for every packet, so large results cost most; unnoticed TLS looks like a regression. | give all systems the same `transport`
+        The systems differ in sync_binlog: 0 on old, 1 on new. 1 syncs the binary log at each group commit; 1 is the default of MySQL since 5.7, 0 before and in MariaDB. | give all systems the same sync_binlog in `options`
+        old is built with assertions, which check the server all the time: its QPS say nothing about a release build. | measure release builds with the same optimisation"#]]
     .assert_eq(&told.join("\n"));
     // A single system has nobody to differ from; its build says nothing all the same.
     assert_eq!(severe(&systems[..1]).len(), 1);

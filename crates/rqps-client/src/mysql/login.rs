@@ -92,7 +92,7 @@ fn read_greeting(
     if endpoint.tls != Tls::Off && greeting.capabilities & capability::SSL == 0 {
         return Err(Error::Tls {
             address: endpoint.address.to_string(),
-            detail: "the server does not offer it; give it a certificate, or connect without TLS"
+            detail: "the server does not offer TLS; give it a certificate, or connect without TLS"
                 .to_owned(),
         });
     }
@@ -126,7 +126,7 @@ fn read_key(path: &Path) -> Result<PublicKey, Error> {
     };
     key.map_err(|detail| Error::Unsupported {
         what: format!(
-            "server_public_key {}: {detail} (it must be a PEM file with BEGIN PUBLIC KEY, as \
+            "server_public_key {}: {detail} (name a PEM file with BEGIN PUBLIC KEY, such as \
              public_key.pem in MySQL's data directory)",
             path.display()
         ),

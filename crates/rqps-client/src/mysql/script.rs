@@ -37,7 +37,7 @@ impl ScriptConnection for MysqlConnection {
         let (sql, travel) = self.travel(statement)?;
         let n_params = params.len();
         let mismatch =
-            |has: usize| usage(sql, format!("it has {has} parameters and {n_params} are bound"));
+            |has: usize| usage(sql, format!("it has {has} parameters but {n_params} are bound"));
         let declared = match travel {
             Travel::Open(prepared) if usize::from(prepared.n_params) == n_params => {
                 Travel::Prepared(Execute::new(prepared.statement, params))

@@ -254,7 +254,7 @@ fn refusals_are_clear() {
     let ancient = refused(|peer| peer.say(&[&greeting("4.0.1", 0x0000_0001, None)]));
     assert!(ancient.to_string().contains("before MySQL 4.1"), "{ancient}");
     let postgres = refused(|peer| peer.say(&[b"Enot a greeting"]));
-    assert!(postgres.to_string().contains("is this a MySQL server's port?"), "{postgres}");
+    assert!(postgres.to_string().contains("is this the port of a MySQL server?"), "{postgres}");
     let endless = refused(|peer| {
         peer.say(&[&greeting_80()]);
         peer.hear(1);
@@ -349,7 +349,7 @@ fn a_statement_with_other_parameters_is_closed_again() {
     let spec =
         |sql| StatementSpec { sql, params: &params, protocol: Protocol::Prepared, null_rows: 0 };
     let error = connection.prepare(&spec("SELECT 1")).unwrap_err();
-    assert_eq!(error.to_string(), "statement \"SELECT 1\": it has 0 parameters and declares 1");
+    assert_eq!(error.to_string(), "statement \"SELECT 1\": it has 0 parameters but declares 1");
     assert_eq!(connection.prepare(&spec("SELECT")).unwrap_err().code(), "1064");
     handle.join().unwrap();
 }

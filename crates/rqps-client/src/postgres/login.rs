@@ -43,7 +43,7 @@ fn request_tls(mut channel: Channel, endpoint: &Endpoint) -> Result<Channel, Err
         b'S' => channel.upgrade_to_tls(host, &endpoint.tls),
         b'N' => Err(Error::Tls {
             address: endpoint.address.to_string(),
-            detail: "the server does not offer TLS (its setting is ssl = on)".to_owned(),
+            detail: "the server does not offer TLS; set ssl = on there".to_owned(),
         }),
         other => Err(channel
             .violated(DOING, &format!("{:?} in answer to a request for TLS", char::from(other)))),
@@ -186,14 +186,15 @@ pub(super) fn refuse_to_shout(endpoint: &Endpoint) -> Result<(), Error> {
     let what = match Privacy::of(&endpoint.address, &endpoint.tls) {
         Privacy::Local | Privacy::Tls => return Ok(()),
         Privacy::Open | Privacy::Loopback => {
-            "the server wants the password in the clear over TCP: use TLS with the server's \
+            "the server asks for the password in clear text over TCP: use TLS with the server's \
              certificate (tls=required&ca=FILE) or a unix socket, or scram-sha-256 in its \
              pg_hba.conf"
         }
         Privacy::Unproven => {
-            "the server wants the password in the clear over TLS with a certificate that is not \
-             checked, which anybody on the way can make: name the file of the server's \
-             certificate or of its authority (ca=FILE), or use scram-sha-256 in its pg_hba.conf"
+            "the server asks for the password in clear text, but TLS does not check its \
+             certificate, so another host may pretend to be the server: name the file of the \
+             server's certificate or of its authority (ca=FILE), or use scram-sha-256 in its \
+             pg_hba.conf"
         }
     };
     Err(Error::Unsupported { what: what.to_owned() })

@@ -54,7 +54,7 @@ pub(super) fn prepare(
         .with_custom_certificate_verifier(verifier)
         .with_no_client_auth();
     let name = ServerName::try_from(server_name.to_owned())
-        .map_err(|_| format!("{server_name:?} is no host name"))?;
+        .map_err(|_| format!("{server_name:?} is not a host name"))?;
     let connection =
         ClientConnection::new(Arc::new(config), name).map_err(|error| error.to_string())?;
     Ok(StreamOwned::new(connection, socket))
@@ -73,8 +73,8 @@ pub(super) fn failed(error: &io::Error) -> String {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
     let remedy = match inner {
         Some(rustls::Error::InvalidCertificate(_)) => {
-            " (the file of trusted certificates must hold this server's own, or that of the \
-             authority that issued it for this name)"
+            " (the CA file must hold the server's certificate, or that of the authority that \
+             issued it for this name)"
         }
         _ => "",
     };

@@ -68,7 +68,7 @@ pub(super) fn unpack(path: &Path, dir: &Path) -> Result<Manifest, Error> {
         zstd::Decoder::new(file).map_err(|_| no_archive("it is not compressed by zstd"))?;
     let left = Rc::new(Cell::new(MAX_MANIFEST + AROUND));
     let mut tar = tar::Archive::new(Bounded { inner: decoder, left: Rc::clone(&left) });
-    let mut entries = tar.entries().map_err(|_| no_archive("it is no tar archive"))?;
+    let mut entries = tar.entries().map_err(|_| no_archive("it is not a tar archive"))?;
     let first = entries.next().ok_or_else(|| no_archive("it is empty"))?;
     let mut first = first.map_err(|e| first_error(path, &e))?;
     if first.path_bytes().as_ref() != MANIFEST.as_bytes() {
@@ -92,9 +92,9 @@ pub(super) fn unpack(path: &Path, dir: &Path) -> Result<Manifest, Error> {
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let known = wanted.next().filter(|known| known.name == name);
         let known =
-            known.ok_or_else(|| damaged(format!("{name:?} is not in its manifest there")))?;
+            known.ok_or_else(|| damaged(format!("{name:?} is not the manifest's next file")))?;
         if !entry.header().entry_type().is_file() {
-            return Err(damaged(format!("{name:?} is no plain file")));
+            return Err(damaged(format!("{name:?} is not a regular file")));
         }
         left.set(known.bytes);
         write(entry, known, dir).map_err(|problem| match problem {
@@ -114,7 +114,7 @@ pub(super) fn unpack(path: &Path, dir: &Path) -> Result<Manifest, Error> {
 fn first_error(path: &Path, error: &std::io::Error) -> Error {
     let path = path.to_path_buf();
     if error.kind() == std::io::ErrorKind::UnexpectedEof {
-        Error::Incomplete { path, problem: "its first file is cut off".to_owned() }
+        Error::Incomplete { path, problem: "its first file is truncated".to_owned() }
     } else {
         Error::NotAnArchive { path, problem: error.to_string() }
     }
@@ -128,7 +128,9 @@ fn parse(text: &str) -> Result<Manifest, String> {
     let of = serde_json::from_str::<Format>(text).map_err(|e| format!("its manifest: {e}"))?;
     if of.format != FORMAT {
         let found = of.format;
-        return Err(format!("it has form {found}, and this rqps knows {FORMAT}; use a later rqps"));
+        return Err(format!(
+            "it has format {found}, but this rqps reads format {FORMAT}; use a later rqps"
+        ));
     }
     serde_json::from_str(text).map_err(|e| format!("its manifest: {e}"))
 }
@@ -147,7 +149,7 @@ fn check_names(manifest: &Manifest) -> Result<(), String> {
         let plain: Vec<String> =
             parts.iter().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
         if !is_inside || !is_ours || plain.join("/") != *name || !seen.insert(name) {
-            return Err(format!("{name:?} is no name of a file that may be there"));
+            return Err(format!("file name {name:?} is not allowed"));
         }
     }
     if !seen.contains(&STORE.to_owned()) {
@@ -165,7 +167,7 @@ fn check_sizes(manifest: &Manifest, packed: Option<u64>) -> Result<(), String> {
     let packed = packed.unwrap_or_default();
     if total > most {
         return Err(format!(
-            "its {packed} bytes would expand to {total}, which no exported run of that size does"
+            "its {packed} bytes would expand to {total}, more than any exported run of that size"
         ));
     }
     let stacks = format!("{ARTIFACTS}/{}/", stack_profile::DIR);
@@ -175,8 +177,8 @@ fn check_sizes(manifest: &Manifest, packed: Option<u64>) -> Result<(), String> {
     let most = packed.saturating_mul(HELD_MOST_TIMES).max(ANY_HELD_MAY);
     if held > most {
         return Err(format!(
-            "its {STORE} and stacks would have {held} bytes, and at most {most} are read of an archive \
-             of its size"
+            "its {STORE} and stacks would have {held} bytes; an archive of its size may have at \
+             most {most}"
         ));
     }
     Ok(())
@@ -196,7 +198,7 @@ fn write(mut entry: impl Read, known: &Entry, dir: &Path) -> Result<(), Problem>
         _ => Problem::Short(format!("{name:?}: {e}")),
     };
     let path = dir.join(name);
-    let failed = |e: std::io::Error| Problem::Wrong(format!("{name:?} cannot be written: {e}"));
+    let failed = |e: std::io::Error| Problem::Wrong(format!("cannot write {name:?}: {e}"));
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent).map_err(failed)?;
     }
@@ -218,7 +220,7 @@ fn write(mut entry: impl Read, known: &Entry, dir: &Path) -> Result<(), Problem>
     drop(out);
     let found = Entry::of(name, &path).map_err(|e| Problem::Wrong(e.to_string()))?;
     if found != *known {
-        return Err(Problem::Wrong(format!("{name:?} is not what its manifest says")));
+        return Err(Problem::Wrong(format!("{name:?} differs from its manifest")));
     }
     Ok(())
 }

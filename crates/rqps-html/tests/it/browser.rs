@@ -69,6 +69,9 @@ fn write_more_pages(dir: &Path) {
     page(dir, "large", &rqps_fixtures::large());
     // More than have a column each.
     page(dir, "many", &many::of_systems(12));
+    for n_candidates in [1, 3, 8] {
+        page(dir, &format!("candidates-{n_candidates}"), &many::of_systems(n_candidates + 1));
+    }
     page(dir, "insert", &inserts::run());
     let joined: Joined = compare::joined(None);
     write(dir, "compare.html", &rqps_html::render(&Analysis::of_joined(&joined, 0.05)));
@@ -106,7 +109,7 @@ fn run(name: &str, only: &[&str]) {
     let done = Command::new("node")
         .args(["--test", "--test-reporter=spec"])
         .args(only.iter().map(|name| format!("--test-name-pattern=^{name}")))
-        .args(["report.test.mjs", "flame.test.mjs"])
+        .args(["report.test.mjs", "flame.test.mjs", "boxes.test.mjs"])
         .current_dir(&tests)
         .env("RQPS_PAGES", &dir)
         .env("RQPS_SHOTS", dir.join("screenshots"))

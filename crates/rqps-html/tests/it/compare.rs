@@ -42,10 +42,10 @@ fn what_happened_to_a_run_is_told_with_its_own_systems() {
     runs[1].warnings = vec![Warning { at_unix_ms: Some(5000), scope: Scope::System(0), kind }];
     let joined = Joined::of(runs, None, &[]).unwrap();
     let analysis = Analysis::of_joined(&joined, 0.05);
-    let told = format!("1970-01-01 00:00:05 UTC, {}: begins on new tables", analysis.label(2));
+    let told = format!("1970-01-01 00:00:05 UTC, {}: the system has new tables", analysis.label(2));
     let page = rqps_html::render(&analysis);
-    assert!(page.contains("What happened on the way") && page.contains(&told), "{page}");
+    assert!(page.contains("What happened during the run") && page.contains(&told), "{page}");
     let quiet = Run { warnings: Vec::new(), ..analysis.run.clone() };
     let page = rqps_html::render(&Analysis::of(&quiet, 0.05));
-    assert!(!page.contains("What happened on the way"));
+    assert!(!page.contains("What happened during the run"));
 }

@@ -40,7 +40,7 @@ fn steady_rates_and_too_few_responses_are_told() {
     let mut run = blocks::run(&[vec![reads("point-query", &around(-0.1, 0.01, 12))]]);
     assert!(page(&run).contains("<th scope=\"col\">Steady rate</th>"));
     run.steps[0].systems[0].slices[3].response_times = rqps_fixtures::response_times(300);
-    let note = "a block has too few of them: 300 at the least, wanted for p99 (1000)";
+    let note = "no ratio of response times for p99 (needs 1000): a block has only 300 responses.";
     assert!(page(&run).contains(note));
 }
 

@@ -90,7 +90,7 @@ pub(super) fn cell(step: &StepName, dir: &StepDir, loaded: Loaded) -> Result<Cel
         }
     }
     let row = Row { tag: String::new(), values };
-    let mut cell = stated_cell(step, &row, dir.clients).ok_or("it has no figure")?;
+    let mut cell = stated_cell(step, &row, dir.clients).ok_or("it has no rate")?;
     let duration_ns = whole(seconds * 1e9);
     let others = others.into_iter().filter(|work| work.n_operations > 0);
     let target = cell.slice.stated.as_ref().and_then(|stated| stated.target_inserts_per_s);
@@ -138,8 +138,8 @@ pub(super) fn failed_by_the_start(step: &StepName, dir: &StepDir) -> Option<Stri
     let is_held = |rate: f64| rate >= HELD * target;
     (!is_held(stated) && is_held(logged)).then(|| {
         format!(
-            "the insert rate of its summary, {stated}/s, holds the start and end of the clients and so \
-             fails the SLA; that of the logs, {:.1}/s, does not: run longer steps",
+            "the insert rate of its summary, {stated}/s, includes the start and end of the clients \
+             and so fails the SLA; the rate of the logs, {:.1}/s, does not: run longer steps",
             logged
         )
     })
@@ -162,7 +162,7 @@ pub(super) fn leave_out_reached(step: &StepName, dir: &mut StepDir) -> Option<St
         let is_of_log = stated + 1.0 >= least * (1.0 - REACHED_SHARE)
             && stated - 1.0 <= most * (1.0 + REACHED_SHARE);
         let own = reached(log, is_query, share)?;
-        (!is_of_log).then(|| format!("its {name} is {stated}, and that of the first log {own:.1}"))
+        (!is_of_log).then(|| format!("its {name} is {stated}, but {own:.1} in the first log"))
     })?;
     summary.leave_out_reached();
     Some(format!("{other}: p50 and p99 are computed from the log"))

@@ -34,8 +34,7 @@ impl Group {
             if let Some(known) = step.rows.iter().find(|known| known.tag == row.tag) {
                 if known.values != row.values {
                     let tag = &row.tag;
-                    let problem =
-                        format!("system {tag} comes twice: give each line a tag of its own");
+                    let problem = format!("system {tag} occurs twice: give each line its own tag");
                     skipped.push(Error::file(path, problem));
                 }
                 continue;
@@ -144,14 +143,14 @@ fn find_misgrouped(tables: &[Table]) -> BTreeMap<usize, Error> {
         let names: Vec<String> = most.iter().map(|idx| tables[*idx].file_name()).collect();
         let (a, b) = pair;
         let (own, other, remedy) = match is_joined {
-            true => ("two groups", "one", "take the line - between them out"),
+            true => ("two groups", "one", "remove the line - between them"),
             false => ("one group", "two", "put a line - between the groups"),
         };
         for idx in few {
             found.entry(idx).or_insert_with(|| {
                 let names = names.join(", ");
                 let problem = format!(
-                    "it has {a} and {b} in {own}, and {names} has them in {other}: {remedy}"
+                    "it has {a} and {b} in {own}, but {names} has them in {other}: {remedy}"
                 );
                 Error::file(&tables[idx].path, problem)
             });

@@ -38,7 +38,7 @@ impl Ordered {
         least.is_above(most).then(|| {
             let Self { least: head, most: other, why, out } = self;
             let text = format!(
-                "{head} {} is more than {other} {}, {why}: both are left out; merge it again",
+                "{head} {} is more than {other} {}, {why}: both are excluded; merge it again",
                 least.value, most.value
             );
             Flaw::Columns { heads: out.to_vec(), text }
@@ -69,7 +69,8 @@ fn cpu_flaw(
     let share = share?;
     if share.range().least > MAX_CPU_PCT {
         let text = format!(
-            "cpups {} is more than 100 percent of all CPUs: left out are cpups, cpupq; merge it again",
+            "cpups {} is more than 100 percent of all CPUs: cpups and cpupq are excluded; merge it \
+             again",
             share.value
         );
         return Some(Flaw::Columns { heads: vec!["cpups", "cpupq"], text });
@@ -78,7 +79,8 @@ fn cpu_flaw(
     let n = cpus(share, own, rate);
     (n.most.floor() < n.least.max(1.0)).then(|| {
         let text = format!(
-            "cpupq {} at a rate of {} and cpups {} are of no whole number of CPUs: left out is cpupq; merge it again",
+            "cpupq {} at a rate of {} and cpups {} give no whole number of CPUs: cpupq is \
+             excluded; merge it again",
             own.value, rate.value, share.value
         );
         Flaw::Columns { heads: vec!["cpupq"], text }
@@ -88,7 +90,7 @@ fn cpu_flaw(
 /// What is wrong with a line.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Flaw {
-    /// Its rate is another one, so that it has no figure.
+    /// Its rate is another one, so that it has no rate.
     Figure(String),
     /// Some columns contradict others.
     Columns {
@@ -109,7 +111,8 @@ pub(super) fn flaws(step: &StepName, value: impl Fn(&str) -> Option<Printed> + C
         && let Some(qps) = of("qps").filter(|qps| *qps > 0.0)
     {
         return vec![Flaw::Figure(format!(
-            "ips 0 and qps {qps} in a step without queries: its headings ips and qps changed places; merge it again"
+            "ips 0 and qps {qps} in a step without queries: its headings ips and qps are swapped; \
+             merge it again"
         ))];
     }
     for (rate_head, pairs) in by_rate(figure) {
@@ -118,13 +121,13 @@ pub(super) fn flaws(step: &StepName, value: impl Fn(&str) -> Option<Printed> + C
         if held.contradictions.is_empty() {
             continue;
         }
-        let told = format!("{} are not of {rate_head} {}", held.told(), rate.value);
+        let told = format!("{} contradict {rate_head} {}", held.told(), rate.value);
         if rate_head == figure && held.other_rate().is_some() {
             let swapped = swapped(&held, rate_head, value);
             return vec![Flaw::Figure(format!("{told}{swapped}: merge it again"))];
         }
         let heads: Vec<&str> = held.contradictions.iter().map(|one| one.per_operation).collect();
-        let text = format!("{told}: left out are {}; merge it again", heads.join(", "));
+        let text = format!("{told}: excluded are {}; merge it again", heads.join(", "));
         flaws.push(Flaw::Columns { heads, text });
     }
     let size_head = if value("dbgb1").is_some() { "dbgb1" } else { "dbgb" };
@@ -153,5 +156,5 @@ fn swapped(held: &Held, rate_head: &str, value: impl Fn(&str) -> Option<Printed>
     let other = value(if rate_head == "ips" { "qps" } else { "ips" });
     let is_other =
         held.other_rate().zip(other).is_some_and(|(rate, other)| rate.meets(other.range()));
-    if is_other { ", but of the other rate: ips and qps changed places" } else { "" }
+    if is_other { ", but match the other rate: ips and qps are swapped" } else { "" }
 }

@@ -28,7 +28,7 @@ const MAX_COUNT: u64 = 1_000_000_000_000_000;
 
 /// Why lines come twice that each client has once.
 const TWO_CLIENTS: &str =
-    "such a line comes twice: two clients wrote it; give each a log of its own";
+    "such a line occurs twice: two clients wrote it; give each client its own log";
 
 /// The options of iibench.py that tell what a figure is of.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -105,7 +105,7 @@ impl<'t> Reader<'t> {
         let Some(first) = words.first() else { return Ok(()) };
         if *first == FIRST_HEADING {
             if !self.heads.is_empty() {
-                let problem = "a second run of iibench.py begins: give each run a log of its own";
+                let problem = "a second run of iibench.py begins: give each run its own log";
                 return Err(TextProblem::at(idx, problem));
             }
             check_heads(&words).map_err(|problem| TextProblem::at(idx, problem))?;
@@ -153,7 +153,7 @@ impl<'t> Reader<'t> {
         self.last_s = self.heads.contains(&"t_sec").then(|| value("t_sec")).transpose()?;
         let before = self.log.end();
         if second.inserted < before.inserted || second.queries < before.queries {
-            let problem = "its counts fall: two clients wrote it; give each a log of its own";
+            let problem = "its counts fall: two clients wrote it; give each client its own log";
             return Err(TextProblem::at(idx, problem));
         }
         self.log.seconds.push(second);
@@ -211,7 +211,7 @@ impl<'t> Reader<'t> {
 
     fn finish(self, text: &str) -> Result<Log, TextProblem> {
         if self.heads.is_empty() && self.log.error.is_none() {
-            let problem = "this is no log of iibench.py: it has no line i_sec t_sec i_ips";
+            let problem = "this is not a log of iibench.py: it has no line i_sec t_sec i_ips";
             return Err(TextProblem { line_idx: None, problem: problem.to_owned() });
         }
         if self.totals.is_some() {
@@ -261,7 +261,7 @@ fn is_number(word: &str) -> bool {
 fn check_heads(heads: &[&str]) -> Result<(), String> {
     let repeated = heads.iter().enumerate().find(|(at, head)| heads[..*at].contains(head));
     if let Some((_, head)) = repeated {
-        return Err(format!("heading {head} comes twice: run the step again"));
+        return Err(format!("heading {head} occurs twice: run the step again"));
     }
     if heads.contains(&"t_ins") {
         return Ok(());
@@ -341,20 +341,20 @@ mod tests {
             Some(3): the log ends here, before its line Totals: copy the whole log, or run the step again
             Some(4): the client died (SQL error: server closed the connection): run the step again
             Some(4): 3 fields below 17 headings: the line was cut or two clients wrote it; copy the log again, or run the step again
-            Some(4): its counts fall: two clients wrote it; give each a log of its own
-            Some(4): a second run of iibench.py begins: give each run a log of its own
+            Some(4): its counts fall: two clients wrote it; give each client its own log
+            Some(4): a second run of iibench.py begins: give each run its own log
             Some(4): these are not ten counts and a longest time
             Some(4): it has no seconds above 0
-            Some(4): secs: "1e300" is no number from 1e-12 to 1e15; copy the log again, or run the step again
-            Some(4): secs: "1,5" is no number from 0 on; copy the log again, or run the step again
-            Some(4): 40 rows, and the last line of a second has 20 (t_ins): lines are missing; copy the log again, or run the step again
+            Some(4): secs: "1e300" is not a number from 1e-12 to 1e15; copy the log again, or run the step again
+            Some(4): secs: "1,5" is not a number from 0 on; copy the log again, or run the step again
+            Some(4): 40 rows, but the last line of a second has 20 (t_ins): lines are missing; copy the log again, or run the step again
             Some(4): 20 rows in 1.5 seconds are not 99.9 rows per second; copy the log again, or run the step again
-            Some(5): such a line comes twice: two clients wrote it; give each a log of its own
-            Some(4): i_sec: "1,0" is no number from 0 on: run the step again
-            Some(4): t_ins: "1e300" is no number from 1e-12 to 1e15: run the step again
-            Some(5): the lines of seconds are 2.0 seconds long (i_sec), and the last says 4 (t_sec): lines are missing; copy the log again, or run the step again
+            Some(5): such a line occurs twice: two clients wrote it; give each client its own log
+            Some(4): i_sec: "1,0" is not a number from 0 on: run the step again
+            Some(4): t_ins: "1e300" is not a number from 1e-12 to 1e15: run the step again
+            Some(5): the lines of seconds cover 2.0 seconds (i_sec), but the last says 4 (t_sec): lines are missing; copy the log again, or run the step again
             Some(5): these are not ten counts and a longest time
-            Some(6): such a line comes twice: two clients wrote it; give each a log of its own"#]]
+            Some(6): such a line occurs twice: two clients wrote it; give each client its own log"#]]
         .assert_eq(&all.join("\n"));
         assert!(Log::parse("vacuum\n").is_err());
         let without = |head: &str| Log::parse(&HEAD.replace(head, "x")).unwrap_err().problem;

@@ -179,8 +179,8 @@ fn unusable(folder: &Folder, name: &str, shown: &Path) -> Option<Error> {
     }
     let has_logs = Folder::read(&path).is_ok_and(|own| has_logs(&own));
     (has_logs && StepName::parse(name).is_none()).then(|| {
-        let problem = "its name is that of no step: rename it to l.i0, l.x, l.i1, qr100.L1 or qp100.L2; a \
-                       repetition is imported from a folder of its own";
+        let problem = "its name is not that of a step: rename it to l.i0, l.x, l.i1, qr100.L1 or \
+                       qp100.L2; import a repetition from its own folder";
         Error::file(shown, problem)
     })
 }

@@ -54,7 +54,7 @@ pub(super) fn check_clients(logs: &[ClientLog]) -> Result<(), Error> {
             before().find(|other| log.is_of_same_client(other)).zip(log.my_id)
         {
             let problem = format!(
-                "it is of the same client as {}, --my_id={id}: {remedy}",
+                "it is from the same client as {}, --my_id={id}: {remedy}",
                 other.file.shown.display()
             );
             return Err(Error::file(&log.file.shown, problem));

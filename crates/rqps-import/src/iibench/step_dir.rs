@@ -112,7 +112,7 @@ impl Place<'_> {
             }
             _ => {
                 let problem =
-                    format!("it has the logs of several runs ({}): leave one", several.join(", "));
+                    format!("it has the logs of several runs ({}): keep one", several.join(", "));
                 Err(Error::file(self.shown, problem))
             }
         }
@@ -138,8 +138,7 @@ impl Place<'_> {
             known == BTreeSet::from([1]) && logs.iter().all(|l| l.flags.creates_indexes);
         let missing = (1..=clients).find(|k| !known.contains(k));
         if let Some(k) = missing.filter(|_| !of_one_table) {
-            let problem =
-                format!("it is missing, so that the rate of {clients} clients is not known");
+            let problem = format!("it is missing, so the rate of {clients} clients is not known");
             let path = self.file(&format!("{LOG}{clients}.{k}"));
             return Err(Error::file(&path, format!("{problem}: copy it, or run the step again")));
         }
@@ -316,13 +315,13 @@ impl StepDir {
 
 /// Whether a log is that of the step whose name its folder has.
 fn check_flags(log: &Log, step: &StepName) -> Result<(), String> {
-    let rate = |rate: Option<u32>| rate.map_or("as fast as it goes".to_owned(), |n| n.to_string());
+    let rate = |rate: Option<u32>| rate.map_or("unlimited".to_owned(), |n| n.to_string());
     let flags = &log.flags;
     // Without its command line a log does not say it.
     let is_said = flags.rows_per_commit.is_some();
     if is_said && flags.inserts_per_s != step.inserts_per_s() {
         return Err(format!(
-            "its folder says inserts per second: {}, its first line: {}; rename the folder",
+            "inserts per second are {} by its folder and {} by its first line; rename the folder",
             rate(step.inserts_per_s()),
             rate(flags.inserts_per_s)
         ));
@@ -330,7 +329,7 @@ fn check_flags(log: &Log, step: &StepName) -> Result<(), String> {
     if is_said && step.is_point_query().is_some_and(|is_point| is_point != flags.is_point) {
         let (said, is) = if flags.is_point { ("range", "point") } else { ("point", "range") };
         return Err(format!(
-            "its folder says {said} queries, its first line {is}; rename the folder"
+            "its folder names {said} queries, its first line {is} queries; rename the folder"
         ));
     }
     let is_query = step.inserts_per_s().is_some();
@@ -341,8 +340,8 @@ fn check_flags(log: &Log, step: &StepName) -> Result<(), String> {
     }
     if is_query && !log.responses.contains_key(&rqps_model::Role::Query) {
         return Err(
-            "it has no response times of queries (Query rt:), so that it did not query: run \
-                    the step again with --query_threads"
+            "it has no response times of queries (Query rt:), so it ran no queries: run the step \
+             again with --query_threads"
                 .to_owned(),
         );
     }

@@ -188,8 +188,8 @@ impl Summary {
         {
             if let Some(cpu) = means.get("cpu/s").filter(|cpu| cpu.range().least > MAX_CPU_PCT) {
                 problems.push(format!(
-                    "cpu/s {} is more than 100 percent of all CPUs: the means of vmstat and iostat are left out; make \
-                     it again",
+                    "cpu/s {} is more than 100 percent of all CPUs: the means of vmstat and iostat \
+                     are excluded; make it again",
                     cpu.value
                 ));
                 break;
@@ -198,7 +198,8 @@ impl Summary {
             let held = hold(pairs, *rate, |head| means.get(head).copied());
             if !held.contradictions.is_empty() {
                 problems.push(format!(
-                    "{} are not of {rate_head} {}: the means of vmstat and iostat are left out; make it again",
+                    "{} contradict {rate_head} {}: the means of vmstat and iostat are excluded; \
+                     make it again",
                     held.told(),
                     rate.value
                 ));
@@ -211,7 +212,7 @@ impl Summary {
             && tables.is_above(dir)
         {
             problems.push(format!(
-                "dbGB {} are more than dbdirGB {}, the directory that holds them: both are left out",
+                "dbGB {} are more than dbdirGB {}, the directory that holds them: both are excluded",
                 tables.value, dir.value
             ));
             (self.database_gb, self.data_dir_gb) = (None, None);

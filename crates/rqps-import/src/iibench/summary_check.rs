@@ -34,8 +34,9 @@ pub(super) fn check_summary(summary: &Summary, logged: Logged<'_>) -> Result<(),
     if !is_same {
         let rows = rows.map_or("?".to_owned(), |rows| rows.to_string());
         return Err(format!(
-            "it is of another run than the logs beside it: {n_processes} processes, {seconds} seconds, {} queries, \
-             {stated_rows} rows, and they have {}, {longest_s}, {n_queries}, {rows}; rates are computed from the logs",
+            "it is from another run than its logs: {n_processes} processes, {seconds} seconds, {} \
+             queries, {stated_rows} rows, but the logs have {}, {longest_s}, {n_queries}, {rows}; \
+             rates are computed from the logs",
             summary.n_queries,
             logs.len()
         ));
@@ -44,8 +45,9 @@ pub(super) fn check_summary(summary: &Summary, logged: Logged<'_>) -> Result<(),
         && is_close(queries_per_s * seconds, summary.n_queries, rate_slack);
     if !is_one_run {
         return Err(format!(
-            "its rates are not those of its counts: {stated_rows} rows and {} queries in {seconds} seconds are not \
-             {rows_per_s} and {queries_per_s} per second; rates are computed from the logs",
+            "its rates contradict its counts: {stated_rows} rows and {} queries in {seconds} \
+             seconds are not {rows_per_s} and {queries_per_s} per second; rates are computed from \
+             the logs",
             summary.n_queries
         ));
     }

@@ -90,8 +90,7 @@ impl Table {
         let is_same = |own: &&Row, first: &&Row| first.tag != own.tag && first.values == own.values;
         let note = |Duplicate { own, first }: Duplicate<'_, &Row>| {
             format!(
-                "{}: the lines of {} and {} are the same: one of them is a copy, and its figures are those of the \
-                 other.",
+                "{}: the lines of {} and {} are the same: one of them is a copy.",
                 self.file_name(),
                 first.tag,
                 own.tag
@@ -146,8 +145,8 @@ impl Table {
         let Fields { heads, fields, tag } = line;
         let n = fields.len() + 1;
         if heads.is_empty() {
-            let problem = "no headings above: begin with a line of them that ends in tag";
-            return Err(format!("{n} fields and {problem}"));
+            let problem = "no headings above: begin with a line of headings that ends in tag";
+            return Err(format!("{n} fields with {problem}"));
         }
         if n != heads.len() {
             let problem = "write NA where there is no value";
@@ -155,7 +154,7 @@ impl Table {
         }
         let rows = self.groups.last().ok_or("no group")?;
         if rows.iter().any(|row| row.tag == *tag) {
-            return Err(format!("system {tag} comes twice: give each line a tag of its own"));
+            return Err(format!("system {tag} occurs twice: give each line its own tag"));
         }
         let mut values = Vec::new();
         for (head, field) in heads.iter().zip(*fields) {
@@ -203,7 +202,7 @@ impl Table {
             return Ok(self);
         }
         let first = (!self.skipped.is_empty()).then(|| self.skipped.remove(0));
-        let problem = "it has no line of a system: merge its step again, or move it away";
+        let problem = "it has no line of a system: merge its step again, or remove it";
         Err(first.map_or_else(|| Error::file(&self.path, problem), |line| line.problem))
     }
 
@@ -261,10 +260,10 @@ pub(super) fn without_cuts(tables: Vec<Table>, skipped: &mut Vec<Error>) -> Vec<
 fn check_heads(heads: &[&str], figure: &str) -> Result<(), String> {
     let repeated = heads.iter().enumerate().find(|(at, head)| heads[..*at].contains(head));
     if let Some((_, head)) = repeated {
-        return Err(format!("heading {head} comes twice: take one of the columns out"));
+        return Err(format!("heading {head} occurs twice: remove one of the columns"));
     }
     if heads.contains(&figure) {
         return Ok(());
     }
-    Err(format!("no heading {figure}, whose column has the step's figures: merge its step again"))
+    Err(format!("no heading {figure}, whose column has the step's rates: merge its step again"))
 }

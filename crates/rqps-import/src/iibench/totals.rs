@@ -60,7 +60,8 @@ impl Totals {
         let Held { inserted: logged, n_lines, all_s, last_s } = held;
         if let Some(rows) = rows.filter(|rows| *rows != logged) {
             return Err(format!(
-                "{rows} rows, and the last line of a second has {logged} (t_ins): lines are missing; {REMEDY}"
+                "{rows} rows, but the last line of a second has {logged} (t_ins): lines are \
+                 missing; {REMEDY}"
             ));
         }
         if let Some((rows, per_s)) = rows.zip(rows_per_s) {
@@ -75,8 +76,8 @@ impl Totals {
         let slack_s = ROUNDING * (n_lines + 1) as f64;
         match last_s {
             Some(last_s) if (all_s - last_s).abs() > slack_s => Err(format!(
-                "the lines of seconds are {all_s:.1} seconds long (i_sec), and the last says {last_s} (t_sec): \
-                 lines are missing; {REMEDY}"
+                "the lines of seconds cover {all_s:.1} seconds (i_sec), but the last says {last_s} \
+                 (t_sec): lines are missing; {REMEDY}"
             )),
             _ => Ok(()),
         }

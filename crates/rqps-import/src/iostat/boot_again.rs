@@ -24,8 +24,8 @@ impl BootAgain {
             n => format!("it and {} more such reports are", n - 1),
         };
         format!(
-            "report {first_no} is like the first, the mean since the boot, and unlike those around it: {others} left \
-             out, as iostat was started again"
+            "report {first_no} is like the first, the mean since the boot, and unlike those around \
+             it: {others} excluded, as iostat was restarted"
         )
         .into()
     }

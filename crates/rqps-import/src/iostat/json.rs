@@ -20,7 +20,7 @@ pub(super) fn reports(text: &str) -> Result<Reports, String> {
         let all = document.map_err(|error| {
             format!("its JSON cannot be read ({error}): end iostat with SIGINT")
         })?;
-        let hosts = all["sysstat"]["hosts"].as_array().ok_or("its JSON is none of iostat")?;
+        let hosts = all["sysstat"]["hosts"].as_array().ok_or("its JSON is not from iostat")?;
         for statistics in hosts.iter().filter_map(|host| host["statistics"].as_array()) {
             // Each recording begins with the mean since the boot.
             let Some((boot, measured)) = statistics.split_first() else { continue };

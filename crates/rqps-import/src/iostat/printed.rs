@@ -110,7 +110,7 @@ pub(super) fn reports(text: &str) -> Result<Reports, TextProblem> {
         let problem = if text.trim().is_empty() {
             "it is empty"
         } else {
-            "it is no output of iostat -kx: no line has the heading Device"
+            "it is not output of iostat -kx: no line has the heading Device"
         };
         return Err(problem.into());
     }
@@ -268,7 +268,7 @@ fn plain(word: &str) -> Result<f64, String> {
 }
 
 fn unreadable(word: &str) -> String {
-    format!("{word:?} is no number that iostat prints: record it again with LC_ALL=C")
+    format!("{word:?} is not a number that iostat prints: record it again with LC_ALL=C")
 }
 
 /// A number, with the unit that `--human` puts behind it: 1.5 MB of `1.5M` is 1536.

@@ -37,8 +37,8 @@ impl Contradiction {
             _ => ("written", "KB written are"),
         };
         let problem = format!(
-            "{requests_head} {requests} of {size_head} {size} are not {kb} KB {what} per second: {out} left out; \
-             record it again"
+            "{requests_head} {requests} of {size_head} {size} are not {kb} KB {what} per second: \
+             {out} excluded; record it again"
         );
         TextProblem { line_idx, problem }
     }

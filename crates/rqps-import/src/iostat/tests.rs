@@ -126,7 +126,7 @@ fn several_devices_are_the_users_to_choose_from() {
 fn why_there_are_no_averages() {
     // The boot alone is no measurement.
     let boot = "Device r/s rkB/s wkB/s\nsda 1 2 3\n";
-    assert_eq!(missing(boot, None), "it has no report but the mean since the boot");
+    assert_eq!(missing(boot, None), "its only report is the mean since the boot");
     assert_eq!(
         missing(&format!("{boot}\nDevice r/s rkB/s wkB/s\nsda 1 2"), None),
         "its only report after the mean since the boot was cut off"
@@ -143,7 +143,7 @@ fn why_there_are_no_averages() {
     assert_eq!(parse("\n", None), Err("it is empty".into()));
     for other in ["/bin/sh: iostat: not found\n", "   extended device statistics\n"] {
         let problem = parse(other, None).unwrap_err().problem;
-        assert!(problem.starts_with("it is no output of iostat -kx"), "{problem}");
+        assert!(problem.starts_with("it is not output of iostat -kx"), "{problem}");
     }
 }
 
@@ -216,15 +216,15 @@ fn a_line_that_cannot_be_read_is_no_report_of_zeros() {
         of("10 400 20 500\nsda 1 2 3 4"),
     ];
     expect_test::expect![[r#"
-        Some(5): "nan" is no number that iostat prints: record it again with LC_ALL=C
-        Some(5): "inf" is no number that iostat prints: record it again with LC_ALL=C
-        Some(5): "-10" is no number that iostat prints: record it again with LC_ALL=C
-        Some(5): "4000K" is no number that iostat prints: record it again with LC_ALL=C
-        Some(5): "1e300" is no number that iostat prints: record it again with LC_ALL=C
-        Some(5): "1.234,5" is no number that iostat prints: record it again with LC_ALL=C
-        Some(5): "1.234" is no number that iostat prints: record it again with LC_ALL=C
+        Some(5): "nan" is not a number that iostat prints: record it again with LC_ALL=C
+        Some(5): "inf" is not a number that iostat prints: record it again with LC_ALL=C
+        Some(5): "-10" is not a number that iostat prints: record it again with LC_ALL=C
+        Some(5): "4000K" is not a number that iostat prints: record it again with LC_ALL=C
+        Some(5): "1e300" is not a number that iostat prints: record it again with LC_ALL=C
+        Some(5): "1.234,5" is not a number that iostat prints: record it again with LC_ALL=C
+        Some(5): "1.234" is not a number that iostat prints: record it again with LC_ALL=C
         Some(5): a line has 3 fields below 5 headings: record it again
-        Some(6): sda comes twice in one report: record it again"#]]
+        Some(6): sda occurs twice in one report: record it again"#]]
     .assert_eq(&all.join("\n"));
 }
 
@@ -256,7 +256,7 @@ fn a_recorder_that_was_started_again() {
     let negative = document(&host(200).replace("10", "-3"));
     assert_eq!(
         problem(&negative),
-        "None: r/s of sda: \"-3\" is no number from 0 on: record it again"
+        "None: r/s of sda: \"-3\" is not a number from 0 on: record it again"
     );
     let without_disks = document("{\"statistics\": [{\"disk\": []}, {\"avg-cpu\": {}}]}");
     assert!(problem(&without_disks).starts_with("None: it has no columns"));
@@ -295,17 +295,17 @@ fn requests_times_their_size_are_what_was_moved() {
     ];
     expect_test::expect![[r#"
         [None, None, Some(500.0)]
-        Some(4) r/s 10 of rareq-sz 40 are not 4000 KB read per second: reads and KB read are left out; record it again
+        Some(4) r/s 10 of rareq-sz 40 are not 4000 KB read per second: reads and KB read are excluded; record it again
         [Some(10.0), Some(400.0), None]
-        Some(4) w/s 20 of wareq-sz 2.5 are not 500 KB written per second: KB written are left out; record it again
+        Some(4) w/s 20 of wareq-sz 2.5 are not 500 KB written per second: KB written are excluded; record it again
         [None, None, Some(501.76)]
-        Some(4) r/s 10 of rareq-sz 40 are not 921.6 KB read per second: reads and KB read are left out; record it again
+        Some(4) r/s 10 of rareq-sz 40 are not 921.6 KB read per second: reads and KB read are excluded; record it again
         [None, None, None]
-        Some(4) r/s 10 of rareq-sz 40 are not 4000 KB read per second: reads and KB read are left out; record it again
-        Some(4) w/s 20 of wareq-sz 2.5 are not 500 KB written per second: KB written are left out; record it again
+        Some(4) r/s 10 of rareq-sz 40 are not 4000 KB read per second: reads and KB read are excluded; record it again
+        Some(4) w/s 20 of wareq-sz 2.5 are not 500 KB written per second: KB written are excluded; record it again
         [None, None, None]
-        Some(4) r/s 10 of rareq-sz 40 are not 409600 KB read per second: reads and KB read are left out; record it again
-        Some(4) w/s 20 of wareq-sz 25 are not 512000 KB written per second: KB written are left out; record it again"#]].assert_eq(&all.join("\n"));
+        Some(4) r/s 10 of rareq-sz 40 are not 409600 KB read per second: reads and KB read are excluded; record it again
+        Some(4) w/s 20 of wareq-sz 25 are not 512000 KB written per second: KB written are excluded; record it again"#]].assert_eq(&all.join("\n"));
     for right in [
         "10.00 400.00 40.00 20.00 500.00 25.00",
         "0.01 0.13 16.00 0.00 0.00 0.00",
@@ -313,14 +313,14 @@ fn requests_times_their_size_are_what_was_moved() {
         "10 404 40 20 495 25",
         "10.00 1.5M 40.00k 20.00 500.0k 25.0k",
     ] {
-        assert!(!of(heads, right).contains("left out"), "{right}");
+        assert!(!of(heads, right).contains("excluded"), "{right}");
     }
     // A device that contradicts itself is one that moved something.
     let both = format!("{heads}sda 10.00 4000.00 40.00 0 0 0\nsdb 10.00 400.00 40.00 0 0 0\n");
     assert!(matches!(parse(&twice(&both), None), Ok(Found::Several(_))));
     // Sectors, and the size of both directions together.
     let sectors = "Device: r/s w/s rsec/s wsec/s avgrq-sz\n";
-    assert!(!of(sectors, "10 20 800 40 28").contains("left out"));
+    assert!(!of(sectors, "10 20 800 40 28").contains("excluded"));
     let disk = |kb: f64| {
         format!(
             "{{\"disk_device\": \"sda\", \"r/s\": 10.0, \"rkB/s\": {kb}, \"rareq-sz\": 40.0, \"wkB/s\": 9}}"
@@ -330,7 +330,7 @@ fn requests_times_their_size_are_what_was_moved() {
         let report = format!("{{\"disk\": [{}]}}", disk(kb));
         let text =
             format!("{{\"sysstat\": {{\"hosts\": [{{\"statistics\": [{report}, {report}]}}]}}}}");
-        told(&text).contains("left out")
+        told(&text).contains("excluded")
     };
     assert!(json(4000.0) && !json(400.0));
 }
@@ -348,15 +348,14 @@ fn a_mean_since_the_boot_amid_reports() {
     assert_eq!(values, clean);
     assert_eq!(
         said,
-        "None report 3 is like the first, the mean since the boot, and unlike those around it: it is left out, as iostat \
-         was started again"
+        "None report 3 is like the first, the mean since the boot, and unlike those around it: it is excluded, as iostat was restarted"
     );
     assert!(told(&text(&[boot, step, later, step, later, step])).contains("1 more such reports"));
     // A step like all of the past, one that changes, and a host that did nothing before.
-    assert!(!told(&text(&[boot, boot, boot, boot])).contains("left out"));
-    assert!(!told(&text(&[boot, step, "50 5 4000 400", step])).contains("left out"));
-    assert!(!told(&text(&["1 1 2 2", step, "1 1 2 2", step])).contains("left out"));
+    assert!(!told(&text(&[boot, boot, boot, boot])).contains("excluded"));
+    assert!(!told(&text(&[boot, step, "50 5 4000 400", step])).contains("excluded"));
+    assert!(!told(&text(&["1 1 2 2", step, "1 1 2 2", step])).contains("excluded"));
     // Linux names its host when it starts.
     let banner = "Linux 6.8.0 (bench) 08/01/25 _x86_64_ (8 CPU)\n\n";
-    assert!(!told(&format!("{banner}{}", text(&[boot, step, later, step]))).contains("left out"));
+    assert!(!told(&format!("{banner}{}", text(&[boot, step, later, step]))).contains("excluded"));
 }

@@ -33,7 +33,8 @@ pub(super) fn exclude_others(met: &mut Met, qps: &Qps, path: &Path, skipped: &mu
     for label in met.labels.iter().filter(|label| !qps.labels.contains(label)) {
         let known = qps.labels.join(", ");
         let problem = format!(
-            "system {label} is none of the table of QPS ({known}): its figures are the rates of its metrics (o/s)"
+            "system {label} is not in the table of QPS ({known}): its QPS are the rates of its \
+             metrics (o/s)"
         );
         skipped.push(Error::file(path, problem));
     }
@@ -54,7 +55,8 @@ pub(super) fn exclude_others(met: &mut Met, qps: &Qps, path: &Path, skipped: &mu
     if differences.len() * 2 > n_compared {
         let n = differences.len();
         let problem = format!(
-            "it is of another run than the QPS: {n} of {n_compared} rates differ, as {}; make it again",
+            "it is from another run than the QPS: {n} of {n_compared} rates differ, for example \
+             {}; make it again",
             first.told()
         );
         skipped.push(Error::file(path, problem));
@@ -62,7 +64,7 @@ pub(super) fn exclude_others(met: &mut Met, qps: &Qps, path: &Path, skipped: &mu
         return;
     }
     for difference in &differences {
-        let problem = format!("{}: these metrics are of another run", difference.told());
+        let problem = format!("{}: these metrics are from another run", difference.told());
         skipped.push(Error::file(path, problem));
     }
     for row in &qps.rows {
@@ -77,7 +79,7 @@ pub(super) fn exclude_others(met: &mut Met, qps: &Qps, path: &Path, skipped: &mu
 impl Difference {
     fn told(&self) -> String {
         let Compared { label, qps, rate } = &self.compared;
-        format!("step {} of {label} has {qps} QPS, and o/s {rate}", self.step)
+        format!("step {} of {label} has {qps} QPS, but o/s {rate}", self.step)
     }
 }
 

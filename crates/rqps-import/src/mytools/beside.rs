@@ -128,8 +128,8 @@ impl Beside<'_> {
             recorded.take(self.recording(&shown, Recorder::Scripts, met.n_samples), notes)?;
             notes.extend(other.map(|rate| {
                 format!(
-                    "{}: its o/s {rate} counts rows, and the log {} queries per second: its values per second over \
-                     the queries are taken.",
+                    "{}: its o/s {rate} counts rows, but the log has {} queries per second: its \
+                     values per second are divided by the queries.",
                     shown.display(),
                     self.rate
                 )
@@ -189,8 +189,8 @@ impl Beside<'_> {
     ) -> Result<Vec<(Metric, f64)>, Error> {
         let Some(rate) = self.other_rate(&metrics) else { return Ok(metrics) };
         let problem = format!(
-            "it is of another run than the log beside it: {rate} operations per second (o/s), and the log has {}: \
-             make it again",
+            "it is from another run than its log: {rate} operations per second (o/s), but the log \
+             has {}: make it again",
             self.rate
         );
         Err(Error::file(shown, problem))
@@ -222,7 +222,8 @@ impl Beside<'_> {
             .collect(),
             Ok(Found::Several(names)) => {
                 let note = format!(
-                    "Storage of {} was left out: its files have several devices ({}); name one with --device.",
+                    "Storage of {} is excluded: its files have several devices ({}); name one with \
+                     --device.",
                     self.label,
                     names.join(", ")
                 );

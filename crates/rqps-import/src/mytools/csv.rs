@@ -98,8 +98,8 @@ pub(super) fn check_thousands(lines: &[CsvLine], path: &Path) -> Result<(), Erro
     lines.iter().find(has_thousands).map_or(Ok(()), |line| {
         let n = width(&line.values);
         let problem = format!(
-            "it has {n} values, and other lines have {fewest}: where commas separate thousands, take them out; \
-             else write lines `col-1 : LABEL` above the steps"
+            "it has {n} values, but other lines have {fewest}: remove commas that separate \
+             thousands, or write lines `col-1 : LABEL` above the steps"
         );
         Err(Error::line(path, line.idx, problem))
     })

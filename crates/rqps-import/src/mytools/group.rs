@@ -79,7 +79,7 @@ pub(super) fn sheet(
         && of_met != of_names
     {
         let problem = format!(
-            "its steps are of {of_met} clients, and the names of the group's files say {of_names}"
+            "its steps have {of_met} clients, but the names of the group's files say {of_names}"
         );
         skipped.push(Error::file(&met_path, problem));
     }
@@ -165,8 +165,9 @@ fn known_base(rel: &Rel, path: &Path, labels: &[String]) -> Result<String, Error
         return Ok(base.clone());
     }
     let known = labels.join(", ");
-    let problem =
-        format!("its base {base} is none of the systems ({known}): the first of them is the base");
+    let problem = format!(
+        "its base {base} is not one of the systems ({known}): the first system is the base"
+    );
     Err(Error::file(path, problem))
 }
 
@@ -255,14 +256,12 @@ fn read_met(folder: &Folder, files: &Files, skipped: &mut Vec<Error>) -> Result<
         let other_path = folder.dir.join(other);
         if read(other)? != text {
             let problem = format!(
-                "it differs from {name} beside it, and both have the metrics of one group: move one away"
+                "it differs from {name}, and both have the metrics of one group: remove one of them"
             );
             return Err(Error::file(&other_path, problem));
         }
-        skipped.push(Error::file(
-            &other_path,
-            format!("it is the same as {name} beside it, which is taken"),
-        ));
+        skipped
+            .push(Error::file(&other_path, format!("it is the same as {name}, which is imported")));
     }
     Met::parse(&text, &path)
 }

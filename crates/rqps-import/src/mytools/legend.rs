@@ -35,7 +35,7 @@ pub(super) fn own_labels(text: &str, path: &Path) -> Result<Vec<String>, Error> 
     found.sort_by_key(|(_, legend)| legend.column);
     for ((idx, Legend { column, .. }), wanted) in found.iter().zip(1..) {
         if *column != wanted {
-            let problem = format!("col-{column} where col-{wanted} should be");
+            let problem = format!("col-{column} in place of col-{wanted}");
             return Err(Error::line(path, *idx, problem));
         }
     }
@@ -51,15 +51,14 @@ pub(super) fn check_labels<'l>(
     for (at, (label, idx)) in labels.clone().enumerate() {
         let mut before = labels.clone().take(at);
         if label.is_empty() {
-            let problem = format!("col-{} has no label: write one behind the colon", at + 1);
+            let problem = format!("col-{} has no label: write one after the colon", at + 1);
             return Err(Error::line(path, idx, problem));
         }
         if let Some((_, other_idx)) = before.find(|(known, _)| *known == label) {
             let (first, second) = (idx.min(other_idx), idx.max(other_idx));
             let line_no = first + 1;
-            let problem = format!(
-                "label {label} is that of line {line_no}, too: give each column a label of its own"
-            );
+            let problem =
+                format!("label {label} is also in line {line_no}: give each column its own label");
             return Err(Error::line(path, second, problem));
         }
     }

@@ -99,7 +99,7 @@ impl Met {
                     continue;
                 }
                 if met.find_step(&step.step).is_some() {
-                    return Err(skipped(format!("step {} comes twice", step.step.row_name())));
+                    return Err(skipped(format!("step {} occurs twice", step.step.row_name())));
                 }
                 met.steps.push(step);
                 relative.begin_step();
@@ -201,13 +201,11 @@ impl Met {
     pub(crate) fn labels_of_columns(&self, n: usize) -> Result<&[String], String> {
         if self.labels.len() != n {
             let systems = self.labels.len();
-            return Err(format!(
-                "it has {n} columns, and the metrics beside it have {systems} systems"
-            ));
+            return Err(format!("it has {n} columns, but its metrics have {systems} systems"));
         }
         match self.is_ordered {
             true => Ok(&self.labels),
-            false => Err("the metrics beside it do not tell the order of its columns".to_owned()),
+            false => Err("its metrics do not show the order of its columns".to_owned()),
         }
     }
 
@@ -221,11 +219,7 @@ impl Met {
             if line.contains(';') {
                 return Err("its columns are separated by `;`: separate them by tabs".to_owned());
             }
-            return Err(format!(
-                "{} fields where there are {} columns",
-                fields.len(),
-                columns.len()
-            ));
+            return Err(format!("{} fields in {} columns", fields.len(), columns.len()));
         }
         let mut metrics = Vec::new();
         let mut label = "";
@@ -240,7 +234,7 @@ impl Met {
         }
         let step = self.steps.last_mut().ok_or("values before the name of a step")?;
         if step.systems.iter().any(|(known, _)| known == label) {
-            return Err(format!("system {label} comes twice"));
+            return Err(format!("system {label} occurs twice"));
         }
         let of_line = printed(line, columns);
         let get = |metric| of_line.as_ref().and_then(|line| line.get(metric));
@@ -307,11 +301,11 @@ fn heads(line: &str) -> Result<Vec<Column>, String> {
         columns.iter().enumerate().find(|(at, c)| is_metric(c) && columns[..*at].contains(c));
     if let Some((_, Column::Metric(metric))) = twice {
         let head = metric.heading();
-        return Err(format!("heading {head} comes twice: take one of the columns out"));
+        return Err(format!("heading {head} occurs twice: remove one of the columns"));
     }
     if !columns.iter().any(is_metric) {
         let known = Metric::STATED.map(|metric| metric.heading()).join(", ");
-        return Err(format!("no column is known: there should be some of {known}"));
+        return Err(format!("no column is known: known columns are {known}"));
     }
     Ok(columns)
 }

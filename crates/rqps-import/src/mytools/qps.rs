@@ -59,14 +59,12 @@ impl<'l> CsvLabels<'l> {
         match self {
             Self::Table(labels) if labels.len() == n => Ok(labels.to_vec()),
             Self::Table(labels) => Err(refused(format!(
-                "it has {n} columns, and the table with tabs beside it has {}",
+                "it has {n} columns, but the table with tabs has {}",
                 labels.len()
             ))),
             Self::Metrics(met) => met.labels_of_columns(n).map(<[String]>::to_vec).map_err(refused),
             Self::Numbers => Ok(numbers()),
-            Self::Unknown => {
-                Err(refused("nothing says which systems its columns are of".to_owned()))
-            }
+            Self::Unknown => Err(refused("the systems of its columns are not known".to_owned())),
         }
     }
 }
@@ -142,7 +140,7 @@ impl Qps {
             self.rows.pop();
             self.skipped.push(Error::line(path, idx, problem));
         } else if !known.contains(&name) {
-            let note = format!("its line has no end, so that {name} may lack digits or letters");
+            let note = format!("its line has no end, so {name} may lack digits or letters");
             self.notes.push(format!("{}.", Error::line(path, idx, note)));
         }
         self.checked(path)
@@ -193,8 +191,8 @@ impl Qps {
                 Err(Error::file(
                     path,
                     format!(
-                        "its columns are {own}, and those of the table with tabs beside it {}: \
-                             write them in one order",
+                        "its columns are {own}, but those of the table with tabs are {}: write \
+                         them in one order",
                         labels.join(", ")
                     ),
                 ))
@@ -215,8 +213,8 @@ impl Qps {
                 if is_other(value, rate) {
                     let name = row.step.row_name();
                     let problem = format!(
-                        "step {name} has {value} in the column of {label}, whose metrics beside it say {rate} (o/s): \
-                         {LABELS_REMEDY}"
+                        "step {name} has {value} in the column of {label}, whose metrics say \
+                         {rate} (o/s): {LABELS_REMEDY}"
                     );
                     return Err(Error::file(path, problem));
                 }
@@ -238,7 +236,7 @@ impl Qps {
         }
         let headings = fields.join(", ");
         Err(format!(
-            "headings {headings} where each of col-1 to col-{n} should stand once: make the table again"
+            "headings {headings}, expected each of col-1 to col-{n} once: make the table again"
         ))
     }
 
@@ -252,7 +250,7 @@ impl Qps {
             }
         };
         if self.find_step(&row.step).is_some() {
-            let problem = format!("step {} comes twice: take one of them out", row.step.row_name());
+            let problem = format!("step {} occurs twice: remove one of them", row.step.row_name());
             return Err(line.error(problem));
         }
         self.rows.push(row);
@@ -269,14 +267,14 @@ impl Qps {
                         .to_owned(),
                 );
             }
-            return Err(format!("{n} values where there are {wanted} systems"));
+            return Err(format!("{n} values for {wanted} systems"));
         }
         if values.is_empty() {
             return Err("neither a label nor a line of values".to_owned());
         }
         let step = FileStep::of_row(step.trim());
         if step.family.is_empty() || step.family.starts_with(|c: char| c.is_ascii_digit()) {
-            return Err(format!("{:?} is no name of a step", step.family));
+            return Err(format!("{:?} is not the name of a step", step.family));
         }
         let values = values.iter().map(|text| parse_quantity(text)).collect::<Result<_, _>>()?;
         Ok(Row { step, values })
@@ -285,7 +283,7 @@ impl Qps {
     /// The table, if it has a step.
     fn checked(mut self, path: &Path) -> Result<Self, Error> {
         if self.labels.is_empty() {
-            let problem = "it names no systems: lines `col-1 : LABEL` should stand above its steps";
+            let problem = "it names no systems: write lines `col-1 : LABEL` above its steps";
             return Err(Error::file(path, problem));
         }
         if !self.rows.is_empty() {
@@ -300,8 +298,7 @@ impl Qps {
     pub(super) fn with_unended_note(mut self, path: &Path) -> Self {
         if let Some((idx, row)) = self.unended_idx.take().zip(self.rows.last()) {
             let name = row.step.row_name();
-            let note =
-                format!("its line has no end, so that the last value of {name} may lack digits");
+            let note = format!("its line has no end, so the last value of {name} may lack digits");
             self.notes.push(format!("{}.", Error::line(path, idx, note)));
         }
         self
@@ -326,7 +323,7 @@ impl Qps {
                 None if row.values.len() == self.labels.len() => self.rows.push(row),
                 _ => {
                     let name = row.step.row_name();
-                    let problem = format!("step {name} differs from the table with tabs beside it");
+                    let problem = format!("step {name} differs from the table with tabs");
                     return Err(Error::file(path, problem));
                 }
             }
@@ -379,8 +376,8 @@ fn in_order<'f>(fields: Vec<&'f str>, order: Option<&[usize]>) -> Vec<&'f str> {
 fn check_no_ratios(text: &str, path: &Path) -> Result<(), Error> {
     let ratios = text.lines().position(|line| line.trim().starts_with("Relative to:"));
     ratios.map_or(Ok(()), |idx| {
-        let problem = "it has ratios and no QPS (Relative to:): name it qps.rel.GROUP.tsv, and put the QPS in its \
-                       place";
+        let problem = "it has ratios, not QPS (Relative to:): name it qps.rel.GROUP.tsv, and put \
+                       the QPS in its place";
         Err(Error::line(path, idx, problem))
     })
 }

@@ -217,7 +217,7 @@ impl LogEntry {
             && by_name != by_log
         {
             told.notes.push(format!(
-                "{}/{}: its name says {by_name} clients and its log {by_log}, which is taken.",
+                "{}/{}: its name says {by_name} clients, but its log {by_log}, which is used.",
                 system.label, self.file
             ));
         }
@@ -290,7 +290,9 @@ fn logs(system: &SystemDir, skipped: &mut Skipped) -> Vec<LogEntry> {
         let is_twice = entries.iter().any(|entry| entry.name == name);
         match log {
             Err(why) if why == NO_LOG => {}
-            Ok(_) if is_twice => skip("another log is of the same step: move one away".to_owned()),
+            Ok(_) if is_twice => {
+                skip("another log is of the same step: remove one of them".to_owned());
+            }
             log => entries.push(LogEntry {
                 name,
                 file: file.to_owned(),
@@ -325,12 +327,12 @@ fn warm_up_seconds(text: &str) -> f64 {
     text.lines().find_map(of_line).map_or(0.0, f64::from)
 }
 
-/// `Not taken over: x.my8043_a/sb.o.pgvac: this is no log of sysbench.`
+/// `Not imported: x.my8043_a/sb.o.pgvac: this is no log of sysbench.`
 fn skipped_note(file: &SkippedFile, labels: &[String]) -> String {
     let SkippedFile { name, why } = file;
     match labels {
-        [label] => format!("Not taken over: {label}/{name}: {why}."),
-        labels => format!("Not taken over: {name} of {}: {why}.", labels.join(", ")),
+        [label] => format!("Not imported: {label}/{name}: {why}."),
+        labels => format!("Not imported: {name} of {}: {why}.", labels.join(", ")),
     }
 }
 

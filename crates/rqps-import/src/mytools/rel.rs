@@ -88,14 +88,14 @@ impl Rel {
             return Ok(());
         };
         let refused = |problem: String| {
-            Err(Error::file(path, format!("{problem}; ratios are those of the QPS")))
+            Err(Error::file(path, format!("{problem}; ratios are computed from the QPS")))
         };
         if let Some(label) = ratios.labels.iter().find(|label| !qps.labels.contains(label)) {
-            return refused(format!("its system {label} is none of the table of QPS"));
+            return refused(format!("its system {label} is not in the table of QPS"));
         }
         if let Some(row) = ratios.rows.iter().find(|row| qps.find_step(&row.step).is_none()) {
             let name = row.step.row_name();
-            return refused(format!("its step {name} is none of the table of QPS"));
+            return refused(format!("its step {name} is not in the table of QPS"));
         }
         let Held { n_compared, differences } = held(ratios, qps, &self.base);
         let Some(first) = differences.first() else { return Ok(()) };
@@ -105,14 +105,14 @@ impl Rel {
         };
         if let Some(other) = qps.labels.iter().filter(|label| **label != self.base).find(is_of) {
             return refused(format!(
-                "its ratios are those to {other}, and its first line says {}, which is the base",
+                "its ratios are relative to {other}, but its first line says {}, which is the base",
                 self.base
             ));
         }
         let Difference { step, label, stated, found } = first;
         refused(format!(
-            "{} of its {n_compared} ratios are not those of the QPS: step {step} of {label} has {stated}, and the QPS \
-             give {found:.4}",
+            "{} of its {n_compared} ratios differ from the QPS: step {step} of {label} has \
+             {stated}, but the QPS give {found:.4}",
             differences.len()
         ))
     }

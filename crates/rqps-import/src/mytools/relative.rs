@@ -53,7 +53,7 @@ impl Relative {
             let (label, head) = (&line.label, metric.heading());
             self.first.get_or_insert_with(|| {
                 format!(
-                    "step {step} of {label} has {head} {} over {}, and relative {}",
+                    "step {step} of {label} has {head} {} over {}, but relative {}",
                     value.value, of_base.value, stated.value
                 )
             });
@@ -65,8 +65,8 @@ impl Relative {
         let Self { n_compared, n_other, first, .. } = self;
         first.as_ref().map(|first| {
             format!(
-                "{n_other} of its {n_compared} relative values are not those of the absolute ones, which are taken: \
-                 {first}"
+                "{n_other} of its {n_compared} relative values differ from the absolute ones, \
+                 which are used: {first}"
             )
         })
     }

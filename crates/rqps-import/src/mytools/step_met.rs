@@ -126,7 +126,7 @@ impl StepMet {
             };
             let value = parse_quantity(word)?;
             if self.metrics.iter().any(|(known, _)| *known == metric) {
-                return Err(format!("heading {head} comes twice: take one of the columns out"));
+                return Err(format!("heading {head} occurs twice: remove one of the columns"));
             }
             self.metrics.extend(value.map(|value| (metric, value)));
         }
@@ -150,6 +150,6 @@ fn check_fields(fields: &[Field<'_>], path: &Path) -> Result<(), Error> {
     let held = hold(&PAIRS, rate.printed, |head| find(head).map(|field| field.printed));
     let Some(first) = held.contradictions.first() else { return Ok(()) };
     let line_idx = find(first.per_operation).map_or(rate.line_idx, |field| field.line_idx);
-    let problem = format!("{} are not of o/s {}: make it again", held.told(), rate.printed.value);
+    let problem = format!("{} contradict o/s {}: make it again", held.told(), rate.printed.value);
     Err(Error::line(path, line_idx, problem))
 }

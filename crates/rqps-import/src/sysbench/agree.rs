@@ -96,7 +96,7 @@ impl Totals {
             "total" => &mut self.total,
             _ => &mut self.events,
         };
-        let n = quantity(pair.value).ok_or("no number from 0 on")?;
+        let n = quantity(pair.value).ok_or("not a number from 0 on")?;
         *field = Some(Total { line_idx: pair.line_idx, n });
         Ok(())
     }
@@ -114,12 +114,12 @@ impl Totals {
                 let n = total.n;
                 return line(
                     total,
-                    format!("total: {n} queries, and read, write and other are {sum}"),
+                    format!("total: {n} queries, but read, write and other are {sum}"),
                 );
             }
             let queries = n_queries.map(|n| n as f64).filter(|n| !is_same(*n, total.n));
             if let Some(queries) = queries {
-                return line(total, format!("total: {} queries, and queries: {queries}", total.n));
+                return line(total, format!("total: {} queries, but queries: {queries}", total.n));
             }
         }
         if let (Some(events), Some(n), false) = (self.events, n_transactions, is_before_1_0) {
@@ -128,7 +128,7 @@ impl Totals {
                 let stated = events.n;
                 return line(
                     events,
-                    format!("total number of events: {stated}, and transactions: {n}"),
+                    format!("total number of events: {stated}, but transactions: {n}"),
                 );
             }
         }

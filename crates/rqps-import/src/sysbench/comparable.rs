@@ -105,22 +105,27 @@ impl Difference {
         match self {
             Self::PerEvent { what, n: Both { own, reference }, .. } => {
                 format!(
-                    "it has {own:.2} {what} per event, and {known} of the same step {reference:.2}"
+                    "it has {own:.2} {what} per event, but {known} of the same step has \
+                     {reference:.2}"
                 )
             }
             Self::Writes(Both { own, reference }) => format!(
-                "it has {own:.2} writes per event, and {known} of the same step {reference:.2}: sysbench counts what \
-                 changes no row as no write"
+                "it has {own:.2} writes per event, but {known} of the same step has \
+                 {reference:.2}: sysbench counts no write that changes no row"
             ),
             Self::Script(Both { own, reference }) => {
-                format!("its script is {own}, and that of {known} of the same step {reference}")
+                format!("its script is {own}, but that of {known} of the same step is {reference}")
             }
             Self::Option { name, value: Both { own, reference } } => {
                 let said = |value: &Option<String>| match value {
                     Some(value) => format!("--{name}={}", quotable(value)),
                     None => format!("no --{name}"),
                 };
-                format!("it has {}, and {known} of the same step {}", said(own), said(reference))
+                format!(
+                    "it has {}, but {known} of the same step has {}",
+                    said(own),
+                    said(reference)
+                )
             }
         }
     }

@@ -130,7 +130,7 @@ impl fmt::Display for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::DeadThreads { n_running, n_threads } => {
-                write!(f, "sysbench ran on with {n_running} of {n_threads} threads")
+                write!(f, "sysbench continued with {n_running} of {n_threads} threads")
             }
             Self::UnequalThreads { mean_s, total_s } => write!(
                 f,
@@ -143,11 +143,12 @@ impl fmt::Display for Flaw {
             ),
             Self::Histogram { n, n_events } => write!(
                 f,
-                "its histogram was left out: it has {n} events and the statistics {n_events}"
+                "its histogram is excluded: it has {n} events, but the statistics have {n_events}"
             ),
             Self::HistogramTime { what, ms, stated_ms } => write!(
                 f,
-                "its histogram was left out: its {what} is {ms:.2} ms, and that of the statistics {stated_ms} ms"
+                "its histogram is excluded: its {what} is {ms:.2} ms, but that of the statistics \
+                 is {stated_ms} ms"
             ),
             Self::MissingIntervals { n, before_s } => {
                 let n = if *n == 1 { "1 is".to_owned() } else { format!("{n} are") };
@@ -158,21 +159,23 @@ impl fmt::Display for Flaw {
             }
             Self::Intervals { what, n, stated } => write!(
                 f,
-                "its report intervals have {n:.0} {what}, and its statistics {stated}, which are taken"
+                "its report intervals have {n:.0} {what}, but its statistics have {stated}, which \
+                 are used"
             ),
             Self::MeanTime { avg_ms, mean_ms } => write!(
                 f,
-                "its response times were left out: avg is {avg_ms} ms, and sum over the events {mean_ms:.2} ms"
+                "its response times are excluded: avg is {avg_ms} ms, but sum over the events is \
+                 {mean_ms:.2} ms"
             ),
             Self::ThreadTimes { mean_s, n_threads, sum_s } => write!(
                 f,
-                "its times contradict one another: {n_threads} threads of {mean_s} s on average, and {sum_s:.2} s of \
-                 all events, so that response times were left out"
+                "its times contradict one another: {n_threads} threads of {mean_s} s on average, \
+                 and {sum_s:.2} s of all events, so response times are excluded"
             ),
             Self::ThreadEvents { mean, n_threads, n_events } => write!(
                 f,
-                "its counts contradict one another: {n_threads} threads with {mean} events on average, and \
-                 {n_events} events in all"
+                "its counts contradict one another: {n_threads} threads with {mean} events on \
+                 average, but {n_events} events in all"
             ),
             Self::IdleThreads { mean_s, total_s } => write!(
                 f,
@@ -182,21 +185,22 @@ impl fmt::Display for Flaw {
             Self::NoPercentile { line_no, name } => {
                 write!(
                     f,
-                    "line {line_no} was left out: {name:?} is no percentile above 0 and up to 100"
+                    "line {line_no} is excluded: {name:?} is not a percentile above 0 and up to 100"
                 )
             }
             Self::OtherPercentile { stated, own } => write!(
                 f,
-                "its {stated}th percentile was left out: its report intervals have the {own}th"
+                "its {stated}th percentile is excluded: its report intervals have the {own}th"
             ),
             Self::OtherOption { name, said, own } => write!(
                 f,
-                "its command says --{name}={said}, and the log {own}: see whether the command is that of this log"
+                "its command has --{name}={said}, but the log has {own}: check whether the command \
+                 belongs to this log"
             ),
             Self::OtherScript { script, what, n } => write!(
                 f,
-                "its command runs {script}, which has no {what}, and the log has {n}: see whether the command is \
-                 that of this log"
+                "its command runs {script}, which has no {what}, but the log has {n}: check \
+                 whether the command belongs to this log"
             ),
             Self::Cut => f.write_str("the log ends before sysbench's last line"),
         }

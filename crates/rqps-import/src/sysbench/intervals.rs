@@ -44,7 +44,8 @@ pub(super) fn contradiction(intervals: &[Interval], of: Statistics) -> Option<St
     if let (Some(interval), Some(of)) = (more, of.threads) {
         let (at_s, n) = (interval.at_s, interval.threads.unwrap_or(0));
         return Some(format!(
-            "its interval [ {at_s}s ] has {n} threads, and its options {of}; give each run a log of its own"
+            "its interval [ {at_s}s ] has {n} threads, but its options have {of}; give each run \
+             its own log"
         ));
     }
     let total_s = of.total_s?;
@@ -56,7 +57,7 @@ pub(super) fn contradiction(intervals: &[Interval], of: Statistics) -> Option<St
     }
     let Sum { what, n, stated, .. } =
         sums(intervals, of).find(|sum| sum.excess() > OTHER_RUN_SHARE * sum.stated as f64)?;
-    Some(format!("its intervals have {n:.0} {what}, and its statistics {stated}; {REMEDY}"))
+    Some(format!("its intervals have {n:.0} {what}, but its statistics have {stated}; {REMEDY}"))
 }
 
 /// What has an innocent reason.

@@ -45,7 +45,7 @@ pub(super) fn stamped(text: &str) -> Option<String> {
         text.lines().enumerate().find_map(|(idx, line)| Some((idx, before(line)?)))?;
     let n = before.chars().count() + 1;
     Some(format!(
-        "line {}: its lines have {:?} before them: take it out, as with cut -c{n}-",
+        "line {}: its lines have {:?} before them: remove it, for example with cut -c{n}-",
         idx + 1,
         before.trim_end()
     ))

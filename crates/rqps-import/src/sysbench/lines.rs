@@ -27,7 +27,7 @@ const MAX_COMMAND: usize = 10_000;
 
 /// Why a run at a set rate is not imported.
 pub(super) fn at_set_rate(rate: &str) -> String {
-    format!("it ran at a set rate, {rate}: its figure is that rate, and not what the server can do")
+    format!("it ran at a set rate, {rate}: its QPS are that rate, not what the server can do")
 }
 
 /// What the lines of a log say.
@@ -126,8 +126,8 @@ impl Lines {
             }
         } else if text.starts_with('[') && text.ends_with("] Checkpoint report:") {
             self.unfit.get_or_insert_with(|| {
-                "it has reports of --report-checkpoints, after each of which sysbench counts from 0 again: \
-                 log a run without them"
+                "it has reports of --report-checkpoints, each of which resets the counts: log a \
+                 run without them"
                     .to_owned()
             });
         } else if self.part == LogSection::Histogram
@@ -144,7 +144,7 @@ impl Lines {
             self.take_pair(Pair { line_idx: idx, name: name.trim(), value: value.trim() });
         }
         if let Some((name, value)) = line::unreadable_rate(text) {
-            self.refuse(Pair { line_idx: idx, name, value }, "no number from 0 on");
+            self.refuse(Pair { line_idx: idx, name, value }, "not a number from 0 on");
         }
         if self.interval_percentiles.is_empty() && !intervals.is_empty() {
             self.interval_percentiles = line::interval_percentiles(text);
@@ -187,7 +187,8 @@ impl Lines {
         let is_known = ["0.4", "0.5", "1."].iter().any(|known| version.starts_with(known));
         let unfit = (!is_known).then(|| {
             format!(
-                "it is a log of sysbench {version}: those of 0.4, 0.5, 1.0 and 1.1 can be imported"
+                "it is a log of sysbench {version}: only logs of 0.4, 0.5, 1.0 and 1.1 can be \
+                 imported"
             )
         });
         *self = Self {
@@ -215,7 +216,8 @@ impl Lines {
                 let line_no = line_idx + 1;
                 self.unfit.get_or_insert_with(|| {
                     format!(
-                        "line {line_no}: its response times are in {unit:?}: those in ns, us, ms and s can be read"
+                        "line {line_no}: its response times are in {unit:?}: only ns, us, ms and s \
+                         can be read"
                     )
                 });
             }
@@ -234,13 +236,13 @@ impl Lines {
 
     fn refuse_several_runs(&mut self) {
         self.unfit.get_or_insert_with(|| {
-            "it has several runs of sysbench: give each a log of its own".to_owned()
+            "it has several runs of sysbench: give each run its own log".to_owned()
         });
     }
 
     fn refuse_two_processes(&mut self) {
         self.unfit.get_or_insert_with(|| {
-            "two processes of sysbench wrote it at the same time: give each a log of its own"
+            "two processes of sysbench wrote it at the same time: give each process its own log"
                 .to_owned()
         });
     }
@@ -261,7 +263,7 @@ impl Lines {
         }
         match (self.part, name) {
             (_, "Number of threads") if is_no_thread_count(value) => {
-                self.refuse(pair, "no number of threads from 1 on");
+                self.refuse(pair, "not a number of threads from 1 on");
             }
             (part, "Number of threads") => {
                 let threads = value.parse().ok();
@@ -294,7 +296,7 @@ impl Lines {
                 self.seconds =
                     pair.seconds().filter(|seconds| *seconds > 0.0 && *seconds <= MAX_SECONDS);
                 if self.seconds.is_none() {
-                    self.refuse(pair, "no time above 0");
+                    self.refuse(pair, "not a time above 0");
                 }
             }
             _ => self.take_times(pair),
@@ -364,7 +366,7 @@ impl Lines {
         let found = counted(pair.value);
         match found {
             Some((n, per_s)) => self.counted.push(CountedLine::new(pair, n, per_s)),
-            None => self.refuse(pair, "no count with its rate"),
+            None => self.refuse(pair, "not a count with its rate"),
         }
         found
     }
@@ -375,7 +377,7 @@ impl Lines {
         let time = time.filter(|time| time.value <= MAX_SECONDS * 1e3);
         let is_empty = self.events.is_some_and(|(n, _)| n == 0);
         if time.is_none() && !pair.is_nan() && !is_empty {
-            self.refuse(pair, "no time from 0 on");
+            self.refuse(pair, "not a time from 0 on");
         }
         let PrintedTime { value, last_digit } = time?;
         self.latency.take_last_digit(last_digit);
@@ -387,7 +389,7 @@ impl Lines {
     fn refuse_separators(&mut self, pair: Pair<'_>) {
         let number = |text: &str| line::has_separators(text.trim_end_matches(['m', 'u', 's']));
         if pair.value.split('/').any(number) {
-            self.refuse(pair, "no number from 0 on");
+            self.refuse(pair, "not a number from 0 on");
         }
     }
 

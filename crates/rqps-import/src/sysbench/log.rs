@@ -56,8 +56,11 @@ impl Log {
     /// sysbench's own reason where it has one.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.trim_start().starts_with('{') {
-            return Err("this is the JSON of rqps sysbench --json; import takes the text that it prints without"
-                .to_owned());
+            return Err(
+                "this is the JSON of rqps sysbench --json; import the text that it prints \
+                        without --json"
+                    .to_owned(),
+            );
         }
         let text = &line::without_colours(text);
         Self::parse_plain(text).map_err(|why| line::stamped(text).unwrap_or(why))
@@ -127,7 +130,7 @@ impl Log {
 fn why_unfinished(lines: &Lines) -> String {
     match &lines.fatal {
         Some((line_idx, said)) => format!(
-            "line {}: sysbench gave up and said {said:?}; put that right and run the test again",
+            "line {}: sysbench stopped and said {said:?}; correct that and run the test again",
             line_idx + 1
         ),
         None if lines.version.is_none() && lines.intervals.is_empty() => {

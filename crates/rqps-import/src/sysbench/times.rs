@@ -122,7 +122,7 @@ impl Times {
         let slack = ROUNDING_PER_S + SUM_SHARE * stated;
         ((value - stated).abs() > slack).then(|| {
             format!(
-                "line {}: events/s (eps): {value}, and transactions: {stated} per sec",
+                "line {}: events/s (eps): {value}, but transactions: {stated} per sec",
                 line_idx + 1
             )
         })

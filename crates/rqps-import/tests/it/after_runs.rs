@@ -68,7 +68,7 @@ fn runs_behind_a_run_are_refused() {
         let text = format!("{BANNER}{RUN}{BANNER}{behind}");
         assert_eq!(
             read(&text),
-            "refused: it has several runs of sysbench: give each a log of its own",
+            "refused: it has several runs of sysbench: give each run its own log",
             "{behind}"
         );
     }

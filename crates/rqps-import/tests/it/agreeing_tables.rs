@@ -68,16 +68,16 @@ fn metrics_of_another_run_than_the_qps() {
     expect_test::expect![[r#"
         point-query: x.my8043_a 1000 (2), x.my8044_a 990, x.my8406_ab 1010 (2)
         insert: x.my8043_a 400 (2), x.my8044_a 410 (2), x.my8406_ab 420 (2)
-        Not taken over: in.8u/o.met.all: step point-query_range=100 of x.my8044_a has 990 QPS, and o/s 1990: these metrics are of another run.
+        Not imported: in.8u/o.met.all: step point-query_range=100 of x.my8044_a has 990 QPS, but o/s 1990: these metrics are from another run.
 
         point-query: x.my8043_a 1000 (2), x.my8044_a 990 (2), x.my8406_ab 1010 (2)
         insert: x.my8043_a 400 (2), x.my8044_a 410, x.my8406_ab 420
-        Not taken over: in.8u/o.met.all: step insert_range=100 of x.my8044_a has 410 QPS, and o/s 420: these metrics are of another run.
-        Not taken over: in.8u/o.met.all: step insert_range=100 of x.my8406_ab has 420 QPS, and o/s 410: these metrics are of another run.
+        Not imported: in.8u/o.met.all: step insert_range=100 of x.my8044_a has 410 QPS, but o/s 420: these metrics are from another run.
+        Not imported: in.8u/o.met.all: step insert_range=100 of x.my8406_ab has 420 QPS, but o/s 410: these metrics are from another run.
 
         point-query: x.my8043_a 1000, x.my8044_a 990, x.my8406_ab 1010
         insert: x.my8043_a 400, x.my8044_a 410, x.my8406_ab 420
-        Not taken over: in.8u/o.met.all: it is of another run than the QPS: 5 of 6 rates differ, as step point-query_range=100 of x.my8043_a has 1000 QPS, and o/s 500; make it again."#]].assert_eq(&all.join("\n\n"));
+        Not imported: in.8u/o.met.all: it is from another run than the QPS: 5 of 6 rates differ, for example step point-query_range=100 of x.my8043_a has 1000 QPS, but o/s 500; make it again."#]].assert_eq(&all.join("\n\n"));
 }
 
 /// Of scans the tables have rows, thousands or millions of them.
@@ -91,7 +91,7 @@ fn the_unit_of_a_scan_is_that_of_all_systems() {
     assert_eq!(with("2.269 3.138 2", ["2269495", "3138404", "2000100"]), "");
     assert_eq!(with("2 3 2", ["2269495", "3138404", "2000100"]), "");
     assert_eq!(with("22 31 20", ["2269495", "3138404", "2000100"]), "");
-    expect_test::expect!["Not taken over: in.8u/o.met.all: step scan_range=100 of x.my8044_a has 3.138 QPS, and o/s 2000100: these metrics are of another run."]
+    expect_test::expect!["Not imported: in.8u/o.met.all: step scan_range=100 of x.my8044_a has 3.138 QPS, but o/s 2000100: these metrics are from another run."]
         .assert_eq(&with("2.269 3.138 2", ["2269495", "2000100", "2000100"]));
 }
 
@@ -101,7 +101,7 @@ fn systems_that_one_table_alone_has() {
     let met = met(&[("point-query", ["1000", "990", "1010"])]);
     expect_test::expect![[r#"
         point-query: x.my8043_a 1000 (2), x.my8044_a 990 (2), x.my8406_ab 1010 (2)
-        Not taken over: in.8u/o.met.all: system x.my8406_ab is none of the table of QPS (x.my8043_a, x.my8044_a): its figures are the rates of its metrics (o/s)."#]]
+        Not imported: in.8u/o.met.all: system x.my8406_ab is not in the table of QPS (x.my8043_a, x.my8044_a): its QPS are the rates of its metrics (o/s)."#]]
         .assert_eq(&told(&[("qps.abs.all.tsv", table), ("o.met.all", &met)]));
 }
 
@@ -134,16 +134,16 @@ fn ratios_that_are_not_those_of_the_qps() {
         with(LABELS[0], &["1 1 update-one_range=100"]),
     ];
     expect_test::expect![[r#"
-        Not taken over: in.8u/qps.rel.all.tsv: 1 of its 4 ratios are not those of the QPS: step insert_range=100 of x.my8406_ab has 1.5, and the QPS give 1.0500; ratios are those of the QPS.
+        Not imported: in.8u/qps.rel.all.tsv: 1 of its 4 ratios differ from the QPS: step insert_range=100 of x.my8406_ab has 1.5, but the QPS give 1.0500; ratios are computed from the QPS.
 
-        Not taken over: in.8u/qps.rel.all.tsv: its ratios are those to x.my8043_a, and its first line says x.my8044_a, which is the base; ratios are those of the QPS.
+        Not imported: in.8u/qps.rel.all.tsv: its ratios are relative to x.my8043_a, but its first line says x.my8044_a, which is the base; ratios are computed from the QPS.
 
-        Not taken over: in.8u/qps.rel.all.tsv: 3 of its 4 ratios are not those of the QPS: step point-query_range=100 of x.my8406_ab has 0.8, and the QPS give 1.0100; ratios are those of the QPS.
+        Not imported: in.8u/qps.rel.all.tsv: 3 of its 4 ratios differ from the QPS: step point-query_range=100 of x.my8406_ab has 0.8, but the QPS give 1.0100; ratios are computed from the QPS.
 
-        Not taken over: in.8u/qps.rel.all.tsv: its step update-one_range=100 is none of the table of QPS; ratios are those of the QPS."#]].assert_eq(&all.join("\n\n"));
+        Not imported: in.8u/qps.rel.all.tsv: its step update-one_range=100 is not in the table of QPS; ratios are computed from the QPS."#]].assert_eq(&all.join("\n\n"));
     let other = "Relative to: x.my8043_a\ncol-1 : x.pg174_a\n1.0\tinsert_range=100\n";
     let said = told(&[("qps.abs.all.tsv", &table), ("qps.rel.all.tsv", other)]);
-    assert!(said.contains("its system x.pg174_a is none of the table of QPS"), "{said}");
+    assert!(said.contains("its system x.pg174_a is not in the table of QPS"), "{said}");
 }
 
 #[test]
@@ -172,42 +172,42 @@ fn files_that_end_within_a_name() {
     expect_test::expect![[r#"
         point-query: x.my8043_a 1000 (2), x.my8044_a 990 (2), x.my8406_ab 1010 (2)
         insert: x.my8043_a 400 (2), x.my8044_a 410 (2), x.my8406_ab 420
-        Not taken over: in.8u/o.met.all, line 12: the file ends within this line: x.my8406_a is the beginning of x.my8406_ab; copy the file again.
+        Not imported: in.8u/o.met.all, line 12: the file ends within this line: x.my8406_a is the beginning of x.my8406_ab; copy the file again.
 
         point-query: x.my8043_a 1000 (2), x.my8044_a 990 (2), x.my8406_ab 1010 (2)
         insert: x.my8043_a 400 (2), x.my8044_a 410 (2), x.my8406_ab 420
-        Not taken over: in.8u/o.met.all, line 12: the file ends within this line: x. is the beginning of x.my8043_a; copy the file again.
+        Not imported: in.8u/o.met.all, line 12: the file ends within this line: x. is the beginning of x.my8043_a; copy the file again.
 
         point-query: x.my8043_a 1000 (2), x.my8044_a 990 (2), x.my8406_ab 1010 (2)
         insert: x.my8043_a 400 (2), x.my8044_a 410 (2), x.my8406_ab 420
-        Not taken over: in.8u/o.met.all, line 12: 2 fields where there are 3 columns.
+        Not imported: in.8u/o.met.all, line 12: 2 fields in 3 columns.
 
         point-query: x.my8043_a 1000 (2), x.my8044_a 990 (2), x.my8406_ab 1010 (2)
         insert: x.my8043_a 400 (2), x.my8044_a 410 (2), x.my8406_ab 420
-        Not taken over: in.8u/o.met.all, line 12: 1 fields where there are 3 columns.
+        Not imported: in.8u/o.met.all, line 12: 1 fields in 3 columns.
 
         point-query: x.my8043_a 1000 (2), x.my8044_a 990 (2), x.my8406_ab 1010 (2)
         insert: x.my8043_a 400 (2), x.my8044_a 410 (2), not run
-        Not taken over: in.8u/o.met.all, line 12: the file ends within this line: x.my8406_a is the beginning of x.my8406_ab; copy the file again.
+        Not imported: in.8u/o.met.all, line 12: the file ends within this line: x.my8406_a is the beginning of x.my8406_ab; copy the file again.
 
         point-query: x.my8043_a 1000 (2), x.my8044_a 990 (2), x.my8406_ab 1010 (2)
         insert: x.my8043_a 400 (2), x.my8044_a 410 (2), x.my8406_ab 420 (2)
-        Not taken over: in.8u/o.met.all, line 13: the file ends within this line; copy the file again.
+        Not imported: in.8u/o.met.all, line 13: the file ends within this line; copy the file again.
 
         point-query: x.my8043_a 1000, x.my8044_a 990, x.my8406_ab 1010
-        Not taken over: in.8u/qps.abs.all.tsv, line 7: the file ends within this line; copy the file again.
+        Not imported: in.8u/qps.abs.all.tsv, line 7: the file ends within this line; copy the file again.
 
         point-query: x.my8043_a 1000 (2), x.my8044_a 990 (2), x.my8406_ab 1010 (2)
         insert: x.my8043_a 400 (2), x.my8044_a 410 (2), x.my8406_ab 420 (2)
-        Not taken over: in.8u/qps.abs.all.tsv, line 7: the file ends within this line: insert_range=10 is the beginning of insert_range=100; copy the file again.
+        Not imported: in.8u/qps.abs.all.tsv, line 7: the file ends within this line: insert_range=10 is the beginning of insert_range=100; copy the file again.
 
         point-query: x.my8043_a 1000, x.my8044_a 990, x.my8406_ab 1010
         insert: x.my8043_a 400, x.my8044_a 410, x.my8406_ab 420
-        in.8u/qps.abs.all.tsv, line 7: its line has no end, so that insert_range=10 may lack digits or letters.
+        in.8u/qps.abs.all.tsv, line 7: its line has no end, so insert_range=10 may lack digits or letters.
 
         scan_range=100: my8043 5
         insert: my8043 40
-        in.8u/qps.abs.all.csv, line 3: its line has no end, so that the last value of insert_range=100 may lack digits."#]].assert_eq(&all.join("\n\n"));
+        in.8u/qps.abs.all.csv, line 3: its line has no end, so the last value of insert_range=100 may lack digits."#]].assert_eq(&all.join("\n\n"));
     // A whole label that is the beginning of another, and a whole step.
     let whole = "col-1 : my8043\ncol-2 : my8043_b\n5\t6\tscan_range=100\n7\t8\tscan_range=10";
     let met = "sb.met.scan.range100.pk1.dop8\n--- absolute\ncs/o\to/s\tdbms\n2\t6\tmy8043_b\n2\t5\tmy8043";
@@ -238,12 +238,12 @@ fn a_file_of_metrics_that_contradicts_itself() {
     }
     expect_test::expect![[r#"
         insert: x.my8043_a 1000 (3.826), x.my8044_a 1000 (4.515)
-        Not taken over: in.8u/o.met.all: 2 of its 3 relative values are not those of the absolute ones, which are taken: step insert_range=100 of x.my8044_a has cs/o 4.515 over 3.826, and relative 11.8."#]]
+        Not imported: in.8u/o.met.all: 2 of its 3 relative values differ from the absolute ones, which are used: step insert_range=100 of x.my8044_a has cs/o 4.515 over 3.826, but relative 11.8."#]]
         .assert_eq(&with(good, "1.20\t11.8\tinf\t0.50\tx.my8044_a"));
     // More than all CPUs, and as much as rounding explains.
     expect_test::expect![[r#"
         insert: x.my8043_a 1000 (3.826), x.my8044_a 1000 (4.515)
-        Not taken over: in.8u/o.met.all, line 5: x.my8044_a: cpu/o 0.2 at o/s 1000 are 200% of all CPUs: cpu/o is left out."#]]
+        Not imported: in.8u/o.met.all, line 5: x.my8044_a: cpu/o 0.2 at o/s 1000 are 200% of all CPUs: cpu/o is excluded."#]]
         .assert_eq(&with("0.200\t4.515\t2\t1000\tx.my8044_a", ""));
     assert!(!with("0.11\t4.515\t2\t1000\tx.my8044_a", "").contains("CPUs"));
 }

@@ -45,11 +45,11 @@ fn a_table_of_ratios_that_names_no_base() {
     // Notes may stand above it.
     let noted = with("# August\n\nRelative to: x.my8044_a\ncol-1 : x.my8043_a\n");
     assert_eq!(base(&noted), (second, Vec::new()));
-    let not_taken = |why: &str| vec![format!("Not taken over: in.4u/qps.rel.all.tsv: {why}.")];
+    let not_taken = |why: &str| vec![format!("Not imported: in.4u/qps.rel.all.tsv: {why}.")];
     let none = not_taken("it has no line `Relative to: LABEL`: the first system is the base");
     assert_eq!(base(&with("col-1 : x.my8043_a\n")), (first.clone(), none.clone()));
     assert_eq!(base(&with("Relative to:\n")), (first.clone(), none));
-    let other = "its base my57 is none of the systems (x.my8043_a, x.my8044_a): the first of them is the base";
+    let other = "its base my57 is not one of the systems (x.my8043_a, x.my8044_a): the first system is the base";
     assert_eq!(base(&with("Relative to: my57\n")), (first, not_taken(other)));
     // What the user says needs no file.
     let folder = with("nothing\n");
@@ -68,8 +68,8 @@ fn a_broken_table_with_tabs_beside_one_with_commas() {
         figures(&folder),
         [("x.my8043_a".to_owned(), 1000.0), ("x.my8044_a".to_owned(), 990.0)]
     );
-    let problem = "in/qps.abs.all.tsv, line 1: col-2 where col-1 should be";
-    assert_eq!(base(&folder).1, [format!("Not taken over: {problem}.")]);
+    let problem = "in/qps.abs.all.tsv, line 1: col-2 in place of col-1";
+    assert_eq!(base(&folder).1, [format!("Not imported: {problem}.")]);
     // Without metrics nobody knows whose columns those of the other are.
     assert_eq!(Folder::new("in", &[csv, tsv]).problem(), problem);
 }
@@ -84,9 +84,9 @@ fn a_log_without_a_number_of_clients() {
     );
     let run = folder.import().runs.remove(0);
     assert_eq!(run.steps.len(), 1);
-    let why = "does not say how many clients there were, and no name around it does (4u, dop4); say it with \
+    let why = "does not give the number of clients, and no name around it does (4u, dop4); use \
                --clients N";
-    assert_eq!(notes(&run), [format!("Not taken over: {name} {why}.")]);
+    assert_eq!(notes(&run), [format!("Not imported: {name} {why}.")]);
     // Logs alone.
     let logs = ["x.my8043_a/sb.o.point-query.range100.pk1", name].map(|name| LogFile {
         path: folder.path.join(name),
@@ -118,7 +118,7 @@ fn logs_with_other_numbers_of_clients() {
         assert_eq!(rows, [(8, vec![true, false]), (16, vec![false, true])]);
         let told = notes(&run);
         assert_eq!(told.len(), notes_of_names, "{told:?}");
-        assert!(told.iter().all(|note| note.contains("its name says 8 clients and its log 16")));
+        assert!(told.iter().all(|note| note.contains("its name says 8 clients, but its log 16")));
     }
 }
 
@@ -136,7 +136,7 @@ fn packed_files_beside_others() {
     assert!(skipped(&folder).is_empty());
     folder.write("mrg.l.i0.gz", &gzip(&lines.replace("100", "200")));
     let differs = |name: &str| {
-        format!("{name}.gz: it is not the same as {} beside it, which is taken: move one away", {
+        format!("{name}.gz: it differs from {}, which is imported: remove one of them", {
             name.rsplit('/').next().unwrap_or(name)
         })
     };
@@ -153,7 +153,7 @@ fn packed_files_beside_others() {
     let raw = Folder::new("raw", &[(name, &log(1000))]);
     raw.write(&format!("{name}.gz"), &gzip(&log(2000)));
     let run = raw.import().runs.remove(0);
-    assert_eq!(notes(&run), [format!("Not taken over: {}.", differs(name))]);
+    assert_eq!(notes(&run), [format!("Not imported: {}.", differs(name))]);
 }
 
 #[test]
@@ -170,8 +170,7 @@ fn metrics_of_a_step_with_one_heading_twice() {
     assert_eq!(
         notes(&run),
         [
-            "Not taken over: x.my8043_a/sb.met.scan.range100.pk1.dop8, line 2: heading r/o comes twice: take one \
-             of the columns out."
+            "Not imported: x.my8043_a/sb.met.scan.range100.pk1.dop8, line 2: heading r/o occurs twice: remove one of the columns."
         ]
     );
 }
@@ -187,12 +186,11 @@ fn metrics_that_do_not_fit_the_log() {
         format!("{:?} {}", stated.get(Metric::Reads), notes(&run).join(" "))
     };
     assert_eq!(told("samp\tr/o\to/s\n10\t1\t1010\n"), "Some(1.0) ");
-    let prefix = "None Not taken over: x.my8043_a/sb.met.scan.range100.pk1.dop8";
+    let prefix = "None Not imported: x.my8043_a/sb.met.scan.range100.pk1.dop8";
     assert_eq!(
         told("samp\tr/o\to/s\n10\t1\t2000\n"),
         format!(
-            "{prefix}: it is of another run than the log beside it: 2000 operations per second (o/s), and the log \
-             has 1000: make it again."
+            "{prefix}: it is from another run than its log: 2000 operations per second (o/s), but the log has 1000: make it again."
         )
     );
     assert_eq!(
@@ -213,16 +211,13 @@ fn metrics_of_a_scan_count_its_rows() {
     };
     let met = "samp\tr/s\trMB/s\tr/o\trKB/o\to/s\n10\t500\t2.0\t0.000\t0.000\t10000000\n\n\
                samp\tcs/s\tcpu/s\tcs/o\tcpu/o\n10\t4000\t50.0\t0.000\t0.000005\n";
-    expect_test::expect!["[(HostCpuShare, 0.05), (ContextSwitches, 4.0), (Reads, 0.5), (ReadKb, 2.048), (Rate, 1000.0)] x.my8043_a/sb.met.scan.range100.pk1.dop8: its o/s 10000000 counts rows, and the log 1000 queries per second: its values per second over the queries are taken."]
+    expect_test::expect!["[(HostCpuShare, 0.05), (ContextSwitches, 4.0), (Reads, 0.5), (ReadKb, 2.048), (Rate, 1000.0)] x.my8043_a/sb.met.scan.range100.pk1.dop8: its o/s 10000000 counts rows, but the log has 1000 queries per second: its values per second are divided by the queries."]
     .assert_eq(&told("scan", met));
     assert!(told("scan.warm", met).contains("counts rows"));
     // Other steps have no rows of a scan, and without values per second nothing is of a query.
-    assert!(told("point-query", met).contains("it is of another run"));
+    assert!(told("point-query", met).contains("it is from another run"));
     let per_row = told("scan", "samp\tr/o\to/s\n10\t0.001\t10000000\n");
-    assert!(
-        per_row.starts_with("[] Not taken over") && per_row.contains("another run"),
-        "{per_row}"
-    );
+    assert!(per_row.starts_with("[] Not imported") && per_row.contains("another run"), "{per_row}");
 }
 
 /// As some editors and shells of Windows write files.
@@ -246,7 +241,7 @@ fn files_with_a_byte_order_mark_and_of_utf_16() {
     let run = raw.import().runs.remove(0);
     assert_eq!(run.steps[0].systems[0].slices.len(), 1);
     let other = "x.my8043_a/sb.o.update.range100.pk1.dop8";
-    assert_eq!(notes(&run), [format!("Not taken over: {other}: {remedy}.")]);
+    assert_eq!(notes(&run), [format!("Not imported: {other}: {remedy}.")]);
 
     let lines = "ips\ttag\n100\tmy5649.c6\n";
     let tables = Folder::new("ib.1u", &[("mrg.l.i0", &marked(lines))]);
@@ -297,8 +292,7 @@ fn labels_that_the_drivers_of_raw_logs_contradict() {
     };
     assert_eq!(
         told("x.pg174_a"),
-        "x.pg174_a/sb.o.scan.range100.pk1.dop8: its command says --db-driver=mysql, and label x.pg174_a is of \
-         another DBMS: see whose log it is."
+        "x.pg174_a/sb.o.scan.range100.pk1.dop8: its command has --db-driver=mysql, but label x.pg174_a names another DBMS: check whose log it is."
     );
     for label in ["x.my8043_a", "x.ma110401_a", "mine"] {
         assert_eq!(told(label), "", "{label}");
@@ -320,7 +314,6 @@ fn clients_that_the_logs_contradict() {
         [raw, alone].map(|run| folder.shortened(&notes(&run).join(" ")))
     };
     assert_eq!(told(8), [String::new(), String::new()]);
-    let note =
-        |log: &str| format!("--clients says 4 clients, which are taken, and {log} has 8 threads.");
+    let note = |log: &str| format!("--clients 4 is used, although {log} has 8 threads.");
     assert_eq!(told(4), [note(&name.replace("scan", "insert")), note(&format!("raw/{name}"))]);
 }

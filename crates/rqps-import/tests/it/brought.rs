@@ -56,13 +56,13 @@ fn tables_that_are_none_of_qps() {
     // Without labels the columns of a thousand are those of two systems.
     let thousands = "insert_range=100,100,12,500\npoint-query_range=100,90,95\n";
     expect_test::expect![[r#"
-        in.1u/qps.abs.all.tsv, line 1: it has ratios and no QPS (Relative to:): name it qps.rel.GROUP.tsv, and put the QPS in its place
+        in.1u/qps.abs.all.tsv, line 1: it has ratios, not QPS (Relative to:): name it qps.rel.GROUP.tsv, and put the QPS in its place
         in.1u/qps.abs.all.tsv, line 4: its fields are separated by spaces: separate them by tabs"#]]
     .assert_eq(&[of_table("qps.abs.all.tsv", &ratios), of_table("qps.abs.all.tsv", &spaces)].join("\n"));
     let folder = Folder::new("in.1u", &[("qps.abs.all.csv", thousands)]);
     let with = rqps_import::Options { dbms: Some(Dbms::Mysql), ..options("folder") };
     let problem = mytools::import(&folder.path, &with).unwrap_err().to_string();
-    assert!(problem.contains("line 1: it has 3 values, and other lines have 2"), "{problem}");
+    assert!(problem.contains("line 1: it has 3 values, but other lines have 2"), "{problem}");
 }
 
 /// A log of 10 s by four threads.
@@ -105,11 +105,11 @@ fn a_copy_and_a_label_of_another_dbms_are_told() {
     let files = [("a.log", pgsql.as_str()), ("b.log", &pgsql), ("c.log", &other)];
     let run = of_logs(&files, &["pg17.4=a.log", "pg17.5=b.log", "my8043=c.log"], Some(8));
     expect_test::expect![[r#"
-        in/b.log is the same log as in/a.log: of pg17.5 oltp_point_select and of pg17.4 oltp_point_select; see which of them it is
-        --clients says 8 clients, which are taken, and in/a.log has 4 threads.
-        --clients says 8 clients, which are taken, and in/b.log has 4 threads.
-        in/c.log: its command says --db-driver=pgsql, and label my8043 is of another DBMS: see whose log it is
-        --clients says 8 clients, which are taken, and in/c.log has 4 threads."#]].assert_eq(&notes(&run).join("\n"));
+        in/b.log is the same log as in/a.log: of pg17.5 oltp_point_select and of pg17.4 oltp_point_select; check whose log it is
+        --clients 8 is used, although in/a.log has 4 threads.
+        --clients 8 is used, although in/b.log has 4 threads.
+        in/c.log: its command has --db-driver=pgsql, but label my8043 names another DBMS: check whose log it is
+        --clients 8 is used, although in/c.log has 4 threads."#]].assert_eq(&notes(&run).join("\n"));
     let run = of_logs(&files, &["pg17.4=a.log", "pg17.5=c.log"], None);
     assert_eq!(notes(&run), Vec::<String>::new());
 }

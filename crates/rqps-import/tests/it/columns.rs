@@ -46,7 +46,7 @@ fn columns_are_in_the_order_of_a_step_with_all_systems() {
         let folder = Folder::new("csv", &[("qps.abs.g1.csv", CSV), ("o.met.g1", &met)]);
         assert_eq!(
             folder.problem(),
-            "csv/qps.abs.g1.csv: the metrics beside it do not tell the order of its columns: write lines \
+            "csv/qps.abs.g1.csv: its metrics do not show the order of its columns: write lines \
              `col-1 : LABEL` above its steps, or put the table with tabs (qps.abs.GROUP.tsv) beside it"
         );
     }
@@ -58,14 +58,14 @@ fn columns_with_other_rates_than_their_metrics() {
     let folder = Folder::new("csv", &[("qps.abs.g1.csv", CSV), ("o.met.g1", &other)]);
     let problem = folder.problem();
     assert!(
-        problem.contains("update-index_range=100 has 10 in the column of my8033_b, whose metrics beside it say 20"),
+        problem.contains(
+            "update-index_range=100 has 10 in the column of my8033_b, whose metrics say 20"
+        ),
         "{problem}"
     );
     let fewer = metrics(&[("update-index", &ALL[..2])]);
     let folder = Folder::new("csv", &[("qps.abs.g1.csv", CSV), ("o.met.g1", &fewer)]);
-    assert!(
-        folder.problem().contains("it has 3 columns, and the metrics beside it have 2 systems")
-    );
+    assert!(folder.problem().contains("it has 3 columns, but its metrics have 2 systems"));
     // Labels of its own, as the remedy has it.
     let labels = "col-1 : my5651_a\ncol-2 : my8033_b\ncol-3 : my8033_c\n";
     let labelled = format!("{labels}{CSV}");
@@ -88,13 +88,13 @@ fn what_a_table_with_commas_lacks() {
         Folder::new("in.4u", &[("qps.abs.all.tsv", "col-1 : \n1\tscan_range=100\n")]).problem(),
     ];
     expect_test::expect![[r#"
-        in.4u/qps.abs.all.csv: nothing says which systems its columns are of: write lines `col-1 : LABEL` above its steps, or put the table with tabs (qps.abs.GROUP.tsv) beside it
+        in.4u/qps.abs.all.csv: the systems of its columns are not known: write lines `col-1 : LABEL` above its steps, or put the table with tabs (qps.abs.GROUP.tsv) beside it
         in.4u/qps.abs.all.csv, line 1: its columns are separated by `;`: separate them by commas, and write decimals with a point
         in.4u/qps.abs.all.csv, line 1: its columns are separated by `;`: separate them by commas, and write decimals with a point
         in.4u/qps.abs.all.csv, line 3: its columns are separated by `;`: separate them by commas, and write decimals with a point
-        in.4u/qps.abs.all.csv, line 1: col-1 has no label: write one behind the colon
+        in.4u/qps.abs.all.csv, line 1: col-1 has no label: write one after the colon
         in.4u/qps.abs.all.tsv, line 3: its columns are separated by `;`: separate them by tabs, or by commas in a table *.csv
-        in.4u/qps.abs.all.tsv, line 1: col-1 has no label: write one behind the colon"#]].assert_eq(&all.join("\n"));
+        in.4u/qps.abs.all.tsv, line 1: col-1 has no label: write one after the colon"#]].assert_eq(&all.join("\n"));
 }
 
 /// The same metrics by several names, and others.
@@ -116,16 +116,16 @@ fn several_files_of_metrics_of_one_group() {
         with(&[tables, ("o.met.g1.dop8", &own), ("o.met.g1.dop8.txt", &other)]),
     ];
     expect_test::expect![[r#"
-        Some(0.179) Not taken over: in/o.met.g1.dop8: it is the same as met.g1.dop8.txt beside it, which is taken.
-        None Not taken over: in/o.met.g1.dop8: it differs from met.g1.dop8.txt beside it, and both have the metrics of one group: move one away.
-        None Not taken over: in/o.met.g1.dop8.txt: it differs from o.met.g1.dop8 beside it, and both have the metrics of one group: move one away."#]].assert_eq(&all.join("\n"));
+        Some(0.179) Not imported: in/o.met.g1.dop8: it is the same as met.g1.dop8.txt, which is imported.
+        None Not imported: in/o.met.g1.dop8: it differs from met.g1.dop8.txt, and both have the metrics of one group: remove one of them.
+        None Not imported: in/o.met.g1.dop8.txt: it differs from o.met.g1.dop8, and both have the metrics of one group: remove one of them."#]].assert_eq(&all.join("\n"));
     let two = [("qps.abs.a.tsv", &*qps), ("qps.abs.all.tsv", &*qps), ("o.met", &*own)];
     let folder = Folder::new("in.4u", &two);
     let imports = folder.import();
     assert_eq!(imports.runs.len(), 2);
     assert_eq!(
         folder.skipped(&imports),
-        ["in.4u/o.met: whose of a, all it is, is not known: name it o.met.GROUP after its group"]
+        ["in.4u/o.met: its group is not known, one of a, all: name it o.met.GROUP"]
     );
     // The group has metrics of its own.
     let folder = Folder::new("in", &[tables, ("o.met.g1.dop8", &*own), ("o.met", &*other)]);

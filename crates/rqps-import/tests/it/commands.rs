@@ -45,12 +45,12 @@ fn options_that_the_log_contradicts() {
         with("--warmup-time=30", "Warmup time: 5s\n"),
     ];
     expect_test::expect![[r#"
-        its command says --threads=4, and the log 8: see whether the command is that of this log
-        its command says --num-threads=4, and the log 8: see whether the command is that of this log
-        its command says --threads=16, and the log 8: see whether the command is that of this log
-        its command says --rate=500, and the log 0: see whether the command is that of this log
-        its command says --report-interval=10, and the log 1: see whether the command is that of this log
-        its command says --warmup-time=30, and the log 5: see whether the command is that of this log"#]].assert_eq(&all.join("\n"));
+        its command has --threads=4, but the log has 8: check whether the command belongs to this log
+        its command has --num-threads=4, but the log has 8: check whether the command belongs to this log
+        its command has --threads=16, but the log has 8: check whether the command belongs to this log
+        its command has --rate=500, but the log has 0: check whether the command belongs to this log
+        its command has --report-interval=10, but the log has 1: check whether the command belongs to this log
+        its command has --warmup-time=30, but the log has 5: check whether the command belongs to this log"#]].assert_eq(&all.join("\n"));
     for words in [
         "--threads=8",
         "--num_threads=8 --tx-rate=0",
@@ -75,7 +75,7 @@ fn a_set_rate_by_the_command_alone() {
     };
     for rate in ["--rate=100", "--tx-rate=100", "--rate=0.5"] {
         let wanted = format!(
-            "refused: it ran at a set rate, {rate}: its figure is that rate, and not what the server can do"
+            "refused: it ran at a set rate, {rate}: its QPS are that rate, not what the server can do"
         );
         assert_eq!(said(&text(rate)), wanted);
     }
@@ -97,10 +97,10 @@ fn scripts_that_the_log_contradicts() {
         with("bulk_insert", 1000, 0),
     ];
     expect_test::expect![[r#"
-        its command runs oltp_read_only, which has no writes, and the log has 6000: see whether the command is that of this log
-        its command runs oltp_point_select, which has no writes, and the log has 6000: see whether the command is that of this log
-        its command runs oltp_write_only, which has no reads, and the log has 14000: see whether the command is that of this log
-        its command runs bulk_insert, which has no reads, and the log has 1000: see whether the command is that of this log"#]].assert_eq(&all.join("\n"));
+        its command runs oltp_read_only, which has no writes, but the log has 6000: check whether the command belongs to this log
+        its command runs oltp_point_select, which has no writes, but the log has 6000: check whether the command belongs to this log
+        its command runs oltp_write_only, which has no reads, but the log has 14000: check whether the command belongs to this log
+        its command runs bulk_insert, which has no reads, but the log has 1000: check whether the command belongs to this log"#]].assert_eq(&all.join("\n"));
     for (script, reads, writes) in [
         ("oltp_read_write", 14_000, 6000),
         ("oltp_read_only", 20_000, 8),
@@ -147,15 +147,15 @@ fn limits_that_the_log_contradicts() {
         with("--time=600 --events=5000"),
     ];
     expect_test::expect![[r#"
-        its command says --percentile=99, and the log 95: see whether the command is that of this log
-        its command says --percentile=0, and the log 95: see whether the command is that of this log
-        its command says --events=500, and the log 1000: see whether the command is that of this log
-        its command says --max-requests=500, and the log 1000: see whether the command is that of this log
-        its command says --time=600, and the log 10: see whether the command is that of this log
-        its command says --max-time=600, and the log 10: see whether the command is that of this log
-        its command says --time=5, and the log 10: see whether the command is that of this log
-        its command says --time=10.6, and the log 10: see whether the command is that of this log
-        its command says --time=600, and the log 10: see whether the command is that of this log"#]].assert_eq(&all.join("\n"));
+        its command has --percentile=99, but the log has 95: check whether the command belongs to this log
+        its command has --percentile=0, but the log has 95: check whether the command belongs to this log
+        its command has --events=500, but the log has 1000: check whether the command belongs to this log
+        its command has --max-requests=500, but the log has 1000: check whether the command belongs to this log
+        its command has --time=600, but the log has 10: check whether the command belongs to this log
+        its command has --max-time=600, but the log has 10: check whether the command belongs to this log
+        its command has --time=5, but the log has 10: check whether the command belongs to this log
+        its command has --time=10.6, but the log has 10: check whether the command belongs to this log
+        its command has --time=600, but the log has 10: check whether the command belongs to this log"#]].assert_eq(&all.join("\n"));
     for words in [
         "--percentile=95",
         "--percentile=95.5",
@@ -182,7 +182,7 @@ fn times_beside_the_limit_with_an_innocent_reason() {
         log(&format!("$ sysbench mine --threads=8 {words} run"), "")
             .replace("Threads fairness", &times)
     };
-    assert!(said(&text("--time=5", long)).contains("--time=5, and the log 10"));
+    assert!(said(&text("--time=5", long)).contains("--time=5, but the log has 10"));
     assert_eq!(said(&text("--time=5", "         max: 5000.00\n")), "");
     let failed =
         text("--time=60", long).replace("Threads started!", "Threads started!\nFATAL: it died");
@@ -198,5 +198,5 @@ fn times_beside_the_limit_with_an_innocent_reason() {
         said(&text)
     };
     assert_eq!(of_0_4(10_000), "");
-    assert!(of_0_4(9000).contains("--max-time=60, and the log 10"));
+    assert!(of_0_4(9000).contains("--max-time=60, but the log has 10"));
 }

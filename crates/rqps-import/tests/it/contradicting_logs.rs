@@ -68,20 +68,20 @@ fn values_that_cannot_be_read() {
         refusal("101.40\n", "inf\n"),
     ];
     expect_test::expect![[r#"
-        line 18: queries: "20000  (2000,00 per sec.)" is no count with its rate; copy the log again, or run the test again
-        line 18: queries: "20000  (-990.00 per sec.)" is no count with its rate; copy the log again, or run the test again
-        line 18: queries: "20000  (nan per sec.)" is no count with its rate; copy the log again, or run the test again
-        line 18: queries: "20000  (inf per sec.)" is no count with its rate; copy the log again, or run the test again
-        line 18: queries: "20000  (1e308 per sec.)" is no count with its rate; copy the log again, or run the test again
-        line 17: transactions: "10000000000000000000000000  (100.00 per sec.)" is no count with its rate; copy the log again, or run the test again
-        line 19: ignored errors: "-3     (0.30 per sec.)" is no count with its rate; copy the log again, or run the test again
-        line 23: total time: "0.0000s" is no time above 0; copy the log again, or run the test again
-        line 23: total time: "-1.0004s" is no time above 0; copy the log again, or run the test again
-        line 23: total time: "nans" is no time above 0; copy the log again, or run the test again
-        line 4: Number of threads: "0" is no number of threads from 1 on; copy the log again, or run the test again
-        line 4: Number of threads: "10000000000000000000000000" is no number of threads from 1 on; copy the log again, or run the test again
-        line 28: avg: "79,96" is no time from 0 on; copy the log again, or run the test again
-        line 30: 95th percentile: "inf" is no time from 0 on; copy the log again, or run the test again"#]].assert_eq(&all.join("\n"));
+        line 18: queries: "20000  (2000,00 per sec.)" is not a count with its rate; copy the log again, or run the test again
+        line 18: queries: "20000  (-990.00 per sec.)" is not a count with its rate; copy the log again, or run the test again
+        line 18: queries: "20000  (nan per sec.)" is not a count with its rate; copy the log again, or run the test again
+        line 18: queries: "20000  (inf per sec.)" is not a count with its rate; copy the log again, or run the test again
+        line 18: queries: "20000  (1e308 per sec.)" is not a count with its rate; copy the log again, or run the test again
+        line 17: transactions: "10000000000000000000000000  (100.00 per sec.)" is not a count with its rate; copy the log again, or run the test again
+        line 19: ignored errors: "-3     (0.30 per sec.)" is not a count with its rate; copy the log again, or run the test again
+        line 23: total time: "0.0000s" is not a time above 0; copy the log again, or run the test again
+        line 23: total time: "-1.0004s" is not a time above 0; copy the log again, or run the test again
+        line 23: total time: "nans" is not a time above 0; copy the log again, or run the test again
+        line 4: Number of threads: "0" is not a number of threads from 1 on; copy the log again, or run the test again
+        line 4: Number of threads: "10000000000000000000000000" is not a number of threads from 1 on; copy the log again, or run the test again
+        line 28: avg: "79,96" is not a time from 0 on; copy the log again, or run the test again
+        line 30: 95th percentile: "inf" is not a time from 0 on; copy the log again, or run the test again"#]].assert_eq(&all.join("\n"));
 }
 
 #[test]
@@ -134,16 +134,16 @@ fn numbers_that_do_not_agree() {
         refusal("20000  (2000.00", "18446744073709551615  (2000.00"),
     ];
     expect_test::expect![[r#"
-        line 18: total: 20000 queries, and read, write and other are 20010; copy the log again, or run the test again
-        line 16: total: 20001 queries, and queries: 20000; copy the log again, or run the test again
-        line 24: total number of events: 2000, and transactions: 1000; copy the log again, or run the test again
+        line 18: total: 20000 queries, but read, write and other are 20010; copy the log again, or run the test again
+        line 16: total: 20001 queries, but queries: 20000; copy the log again, or run the test again
+        line 24: total number of events: 2000, but transactions: 1000; copy the log again, or run the test again
         min: 112.28 ms is above max: 102.3 ms; copy the log again, or run the test again
         min: 82.9 ms is above avg: 79.96 ms; copy the log again, or run the test again
         avg: 79.96 ms is above max: 71.4 ms; copy the log again, or run the test again
         95th percentile: 265.6 ms is above max: 102.3 ms; copy the log again, or run the test again
         95th percentile: 57.1 ms is below min: 65.1 ms; copy the log again, or run the test again
-        line 29: max: "10000000000000.00" is no time from 0 on; copy the log again, or run the test again
-        line 18: queries: "18446744073709551615  (2000.00 per sec.)" is no count with its rate; copy the log again, or run the test again"#]].assert_eq(&all.join("\n"));
+        line 29: max: "10000000000000.00" is not a time from 0 on; copy the log again, or run the test again
+        line 18: queries: "18446744073709551615  (2000.00 per sec.)" is not a count with its rate; copy the log again, or run the test again"#]].assert_eq(&all.join("\n"));
     // A percentile is the end of a bucket.
     assert!(Log::parse(&with("101.40\n", "103.40\n")).is_ok());
 }
@@ -164,11 +164,11 @@ fn a_histogram_of_other_times_is_excluded() {
         flaws("65.700 |****************************************  600", "0.023 |*****  600"),
     ];
     expect_test::expect![[r#"
-        its histogram was left out: its min is 65.70 ms, and that of the statistics 31.4 ms
-        its histogram was left out: its avg is 79.98 ms, and that of the statistics 68.5 ms; its times contradict one another: 8 threads of 9.9947 s on average, and 68.50 s of all events, so that response times were left out
-        its histogram was left out: its avg is 79.98 ms, and that of the statistics 91.4 ms; its times contradict one another: 8 threads of 9.9947 s on average, and 91.40 s of all events, so that response times were left out
-        its histogram was left out: its max is 101.41 ms, and that of the statistics 257 ms
-        its histogram was left out: its min is 0.02 ms, and that of the statistics 65.1 ms"#]]
+        its histogram is excluded: its min is 65.70 ms, but that of the statistics is 31.4 ms
+        its histogram is excluded: its avg is 79.98 ms, but that of the statistics is 68.5 ms; its times contradict one another: 8 threads of 9.9947 s on average, and 68.50 s of all events, so response times are excluded
+        its histogram is excluded: its avg is 79.98 ms, but that of the statistics is 91.4 ms; its times contradict one another: 8 threads of 9.9947 s on average, and 91.40 s of all events, so response times are excluded
+        its histogram is excluded: its max is 101.41 ms, but that of the statistics is 257 ms
+        its histogram is excluded: its min is 0.02 ms, but that of the statistics is 65.1 ms"#]]
     .assert_eq(&all.join("\n"));
     // The width of a bucket and the last digit.
     for (text, other) in [
@@ -215,7 +215,7 @@ fn lines_of_no_percentile_are_named() {
         let log = Log::parse(&with("95th percentile", name)).unwrap();
         let said = log.flaws.iter().map(ToString::to_string).collect::<Vec<_>>();
         let wanted =
-            format!("line 30 was left out: {name:?} is no percentile above 0 and up to 100");
+            format!("line 30 is excluded: {name:?} is not a percentile above 0 and up to 100");
         assert_eq!(said, [wanted]);
         assert!(log.latency.percentiles.is_empty());
     }
@@ -282,6 +282,6 @@ fn a_histogram_of_other_events_is_excluded() {
     }
     assert_eq!(
         Flaw::Histogram { n: 990, n_events: 1000 }.to_string(),
-        "its histogram was left out: it has 990 events and the statistics 1000"
+        "its histogram is excluded: it has 990 events, but the statistics have 1000"
     );
 }

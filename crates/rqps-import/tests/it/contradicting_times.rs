@@ -99,14 +99,14 @@ fn times_of_two_runs() {
         said("9.9875/", "2.0000/"),
     ];
     expect_test::expect![[r#"
-        refused: line 31: events/s (eps): 180, and transactions: 99.99 per sec; copy the log again, or run the test again
+        refused: line 31: events/s (eps): 180, but transactions: 99.99 per sec; copy the log again, or run the test again
         refused: max: 30000 ms is above total time: 10.0008 s; copy the log again, or run the test again
         refused: line 44: execution time (avg): 19.9875 s is above total time: 10.0008 s; copy the log again, or run the test again
-        its response times were left out: avg is 78 ms, and sum over the events 79.90 ms
-        its response times were left out: avg is 79.9 ms, and sum over the events 39.90 ms; its times contradict one another: 8 threads of 9.9875 s on average, and 39.90 s of all events, so that response times were left out
-        its counts contradict one another: 8 threads with 250 events on average, and 1000 events in all
-        its times contradict one another: 8 threads of 9.1 s on average, and 79.90 s of all events, so that response times were left out
-        threads spent 2.0 of 10.0 seconds on events: a set rate or a pause in the script kept them from more; its times contradict one another: 8 threads of 2 s on average, and 79.90 s of all events, so that response times were left out"#]].assert_eq(&all.join("\n"));
+        its response times are excluded: avg is 78 ms, but sum over the events is 79.90 ms
+        its response times are excluded: avg is 79.9 ms, but sum over the events is 39.90 ms; its times contradict one another: 8 threads of 9.9875 s on average, and 39.90 s of all events, so response times are excluded
+        its counts contradict one another: 8 threads with 250 events on average, but 1000 events in all
+        its times contradict one another: 8 threads of 9.1 s on average, and 79.90 s of all events, so response times are excluded
+        threads spent 2.0 of 10.0 seconds on events: a set rate or a pause in the script kept them from more; its times contradict one another: 8 threads of 2 s on average, and 79.90 s of all events, so response times are excluded"#]].assert_eq(&all.join("\n"));
     let log =
         Log::parse(&with("avg:                                   79.90", "avg: 78.00")).unwrap();
     let slice = log.to_slice();
@@ -158,11 +158,11 @@ fn intervals_of_another_run() {
         said(&line(2), ""),
     ];
     expect_test::expect![[r#"
-        refused: its interval [ 4s ] has 16 threads, and its options 8; give each run a log of its own
+        refused: its interval [ 4s ] has 16 threads, but its options have 8; give each run its own log
         refused: its interval [ 90s ] is later than its total time: 10.0008 s; copy the log again, or run the test again
-        refused: its intervals have 30000 queries, and its statistics 20000; copy the log again, or run the test again
-        refused: its intervals have 700 events, and its statistics 1000; copy the log again, or run the test again
-        refused: its intervals have 15000 queries, and its statistics 20000; copy the log again, or run the test again
+        refused: its intervals have 30000 queries, but its statistics have 20000; copy the log again, or run the test again
+        refused: its intervals have 700 events, but its statistics have 1000; copy the log again, or run the test again
+        refused: its intervals have 15000 queries, but its statistics have 20000; copy the log again, or run the test again
         nothing
         its report intervals are not complete: 1 is missing, the first before 8 s
         its report intervals are not complete: 2 are missing, the first before 8 s
@@ -209,10 +209,10 @@ fn histograms_of_other_times() {
         said("  900\n", "  990\n").replace("  100\n", "  10\n"),
     ];
     expect_test::expect![[r#"
-        its histogram was left out: its 95th percentile is 90.00 ms, and that of the statistics 80 ms
-        its histogram was left out: its 85th percentile is 78.00 ms, and that of the statistics 90 ms
-        refused: two processes of sysbench wrote it at the same time: give each a log of its own
-        its histogram was left out: it has 1090 events and the statistics 1000"#]].assert_eq(&all.join("\n"));
+        its histogram is excluded: its 95th percentile is 90.00 ms, but that of the statistics is 80 ms
+        its histogram is excluded: its 85th percentile is 78.00 ms, but that of the statistics is 90 ms
+        refused: two processes of sysbench wrote it at the same time: give each process its own log
+        its histogram is excluded: it has 1090 events, but the statistics have 1000"#]].assert_eq(&all.join("\n"));
     // The bucket beside it, and a rank that an event of each thread may shift.
     assert_eq!(
         said("95th percentile:                       90.00", "95th percentile: 91.50"),
@@ -255,7 +255,7 @@ fn units_of_response_times() {
     assert!(flaws.iter().any(|flaw| matches!(flaw, Flaw::ThreadTimes { .. })), "{flaws:?}");
     assert_eq!(
         said("Latency (ms):", "Latency (ticks):"),
-        "refused: line 35: its response times are in \"ticks\": those in ns, us, ms and s can be read"
+        "refused: line 35: its response times are in \"ticks\": only ns, us, ms and s can be read"
     );
 }
 
@@ -305,10 +305,10 @@ fn messages_of_a_log_are_quoted_on_one_line() {
         told(&long),
     ];
     expect_test::expect![[r#"
-        line 3: sysbench gave up and said "invalid option: --foo=bar"; put that right and run the test again
-        line 3: sysbench gave up and said "Unknown option: --foo"; put that right and run the test again
-        line 3: sysbench gave up and said "a b c"; put that right and run the test again
-        line 3: sysbench gave up and said "failed query was: 'INSERT INTO t VALUES(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1, ... 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,)'"; put that right and run the test again"#]].assert_eq(&all.join("\n"));
+        line 3: sysbench stopped and said "invalid option: --foo=bar"; correct that and run the test again
+        line 3: sysbench stopped and said "Unknown option: --foo"; correct that and run the test again
+        line 3: sysbench stopped and said "a b c"; correct that and run the test again
+        line 3: sysbench stopped and said "failed query was: 'INSERT INTO t VALUES(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1, ... 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,)'"; correct that and run the test again"#]].assert_eq(&all.join("\n"));
     // A word of a script within a run is none of sysbench's.
     assert_eq!(said("Threads started!\n", "Threads started!\ninvalid option: x\n"), "nothing");
     let flaws = with(

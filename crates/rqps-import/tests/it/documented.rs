@@ -1,4 +1,4 @@
-//! The examples of docs/import.md are imported as they stand there.
+//! The examples of docs/how-to/import.md are imported as they stand there.
 
 use rqps_import::{Options, iibench, mytools};
 use rqps_model::{Metric, Run};
@@ -6,7 +6,7 @@ use rqps_model::{Metric, Run};
 use crate::folders::Folder;
 use crate::options;
 
-const DOCS: &str = include_str!("../../../../docs/import.md");
+const DOCS: &str = include_str!("../../../../docs/how-to/import.md");
 
 /// The text that the documentation shows of a file.
 fn example(name: &str) -> &'static str {

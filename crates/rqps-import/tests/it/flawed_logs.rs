@@ -44,7 +44,7 @@ fn interleaved(a: &str, b: &str) -> String {
 
 #[test]
 fn two_processes_in_one_log() {
-    let two = "two processes of sysbench wrote it at the same time: give each a log of its own";
+    let two = "two processes of sysbench wrote it at the same time: give each process its own log";
     let problem = |text: &str| Log::parse(text).unwrap_err();
     assert_eq!(problem(&interleaved(&log(""), &log(""))), two);
     // One of them was killed, or began later, or both began with a log of an earlier run.
@@ -80,7 +80,7 @@ fn threads_that_died_are_told() {
     assert_eq!(
         said,
         [
-            "sysbench ran on with 5 of 8 threads".to_owned(),
+            "sysbench continued with 5 of 8 threads".to_owned(),
             format!("sysbench reported an error: {why}")
         ]
     );
@@ -124,7 +124,7 @@ fn a_forced_shutdown_is_told() {
     assert_eq!(Log::parse(&log("")).unwrap().flaws, []);
 }
 
-/// Wherever a log is cut off, it has no figure or the whole figure and a mark, and no number lacks digits.
+/// Wherever a log is cut off, it has no rate or the whole figure and a mark, and no number lacks digits.
 #[test]
 fn cut_logs_are_told() {
     let whole = log(&format!("{}\n", interval(1, 8, 1000)));

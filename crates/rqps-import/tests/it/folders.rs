@@ -89,7 +89,7 @@ fn clients_from_metrics_of_another_group() {
     assert_eq!(imports.runs.len(), 2);
     let skipped = folder.skipped(&imports);
     assert!(
-        skipped[0].starts_with("in/qps.abs.my.80.tsv does not say how many clients"),
+        skipped[0].starts_with("in/qps.abs.my.80.tsv does not give the number of clients"),
         "{skipped:?}"
     );
 }
@@ -111,7 +111,7 @@ fn clients_from_names() {
     for host in ["dell-2u-rack", "raid-10u"] {
         let folder = Folder::new(host, &[("qps.abs.in.tsv", &table(ROW))]);
         let problem = rqps_import::mytools::import(&folder.path, &options("x")).unwrap_err();
-        assert!(problem.to_string().contains("does not say how many clients"), "{problem}");
+        assert!(problem.to_string().contains("does not give the number of clients"), "{problem}");
     }
     let around = Folder::new("40u.8t.10m/join0", &[("qps.abs.in.tsv", &table(ROW))]);
     assert_eq!(clients(&around.import().runs[0]), 40);
@@ -135,7 +135,7 @@ fn one_bad_table_beside_good_ones() {
     assert_eq!(imports.runs.len(), 1);
     assert_eq!(
         folder.skipped(&imports),
-        ["in.24u/qps.abs.sb.met.tsv, line 5: \"\" is no name of a step"]
+        ["in.24u/qps.abs.sb.met.tsv, line 5: \"\" is not the name of a step"]
     );
     // Metrics that cannot be read leave the figures; ratios without figures are named.
     let files = [
@@ -147,11 +147,11 @@ fn one_bad_table_beside_good_ones() {
     let imports = folder.import();
     assert_eq!(
         folder.shortened(&notes(&imports.runs[0]).join("\n")),
-        "Not taken over: in.24u/o.met.all, line 1: neither the name of a step nor `--- absolute`."
+        "Not imported: in.24u/o.met.all, line 1: neither the name of a step nor `--- absolute`."
     );
     assert_eq!(
         folder.skipped(&imports),
-        ["in.24u/qps.rel.old.tsv: ratios alone have no QPS: put qps.abs.old.tsv beside it"]
+        ["in.24u/qps.rel.old.tsv: it has ratios but no QPS: put qps.abs.old.tsv beside it"]
     );
 }
 
@@ -191,8 +191,8 @@ fn notes_and_headings_between_the_lines_of_a_table() {
     assert_eq!(run.steps.len(), 2);
     assert_eq!(
         folder.shortened(&notes(run).join("\n")),
-        "Not taken over: in/qps.abs.all.tsv, line 7: 0 values where there are 2 systems.\n\
-         Not taken over: in/o.met.all, line 1: neither the name of a step nor `--- absolute`."
+        "Not imported: in/qps.abs.all.tsv, line 7: 0 values for 2 systems.\n\
+         Not imported: in/o.met.all, line 1: neither the name of a step nor `--- absolute`."
     );
 }
 
@@ -201,15 +201,12 @@ fn what_nothing_could_be_taken_of() {
     let bad = "col-1 : abc\n1\tscan_range=100\n";
     let folder = Folder::new("in.1u", &[("qps.abs.a.tsv", bad), ("qps.abs.b.tsv", "hello\n")]);
     let problem = folder.problem();
-    assert!(
-        problem.starts_with("in.1u has nothing that can be imported:\n  label \"abc\""),
-        "{problem}"
-    );
+    assert!(problem.starts_with("nothing in in.1u can be imported:\n  label \"abc\""), "{problem}");
     assert!(problem.contains("\n  in.1u/qps.abs.b.tsv: it names no systems"), "{problem}");
     let above = Folder::new("all", &[("dop1/qps.abs.in.tsv", &table(ROW)), ("dop4/o.met.a", "")]);
     assert_eq!(
         above.problem(),
-        "all has nothing to import: there is no qps.abs.*.tsv, no o.met.* and no sb.o.* in it; \
+        "all has nothing to import: it has no qps.abs.*.tsv, no o.met.* and no sb.o.*; \
          import its folders one by one: dop1, dop4"
     );
 }
@@ -245,7 +242,7 @@ fn a_vacuum_between_steps_is_no_step() {
     assert_eq!(names, ["point-query"]);
     assert_eq!(
         notes(run),
-        ["Not taken over: sb.o.pgvac of x.pg174_a, x.pg180_a: this is no log of sysbench."]
+        ["Not imported: sb.o.pgvac of x.pg174_a, x.pg180_a: this is no log of sysbench."]
     );
     // A step that sysbench gave up is one.
     folder.write(
@@ -316,7 +313,7 @@ fn what_gzip_has_packed() {
     assert_eq!((stated.figure, stated.get(Metric::ContextSwitches)), (Some(1000.0), Some(1.0)));
     assert_eq!(
         notes(&imports.runs[0]),
-        ["Not taken over: x.my8044_a/sb.o.scan.range100.pk1.dop8.xz: unpack it first."]
+        ["Not imported: x.my8044_a/sb.o.scan.range100.pk1.dop8.xz: unpack it first."]
     );
     // The unpacked file counts where both are there; a packed one may have lost its ending.
     folder.write(log_name, log(2000).as_bytes());
@@ -350,10 +347,8 @@ fn what_was_recorded_beside_a_log_may_be_of_no_use() {
     let said = folder.shortened(&notes(&imports.runs[0]).join("\n"));
     assert_eq!(
         said,
-        "Not taken over: x.my8043_a/sb.vm.scan.range100.pk1.dop8: it is no output of vmstat: no line begins \
-         with the heading r.\n\
-         Not taken over: x.my8043_a/sb.io.scan.range100.pk1.dop8, line 1: it has no columns of what was read and \
-         written: record it with iostat -kx and an interval."
+        "Not imported: x.my8043_a/sb.vm.scan.range100.pk1.dop8: it is not output of vmstat: no line begins with the heading r.\n\
+         Not imported: x.my8043_a/sb.io.scan.range100.pk1.dop8, line 1: it has no columns of reads and writes: record it with iostat -kx and an interval."
     );
 }
 

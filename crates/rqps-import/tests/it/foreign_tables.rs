@@ -55,13 +55,13 @@ fn tables_with_commas_as_spreadsheets_write_them() {
     assert_eq!(csv(&turned), BOTH);
     // Two systems of one name, and another order than that of the table with tabs.
     let twice = csv("step,my8043_a,my8043_a\ninsert_range=100,1000,990\n");
-    assert!(twice.contains("label my8043_a is that of line 1, too"), "{twice}");
+    assert!(twice.contains("label my8043_a is also in line 1"), "{twice}");
     let tabs =
         ("qps.abs.all.tsv", "col-1 : my8043_a\ncol-2 : pg17.4_b\n1000\t990\tinsert_range=100\n");
     let other = "step,pg17.4_b,my8043_a\nscan_range=100,6,5\n";
     expect_test::expect![[r#"
         insert: my8043_a 1000, pg17.4_b 990
-        Not taken over: in.8u/qps.abs.all.csv: its columns are pg17.4_b, my8043_a, and those of the table with tabs beside it my8043_a, pg17.4_b: write them in one order."#]]
+        Not imported: in.8u/qps.abs.all.csv: its columns are pg17.4_b, my8043_a, but those of the table with tabs are my8043_a, pg17.4_b: write them in one order."#]]
         .assert_eq(&told(&[tabs, ("qps.abs.all.csv", other)]));
 }
 
@@ -69,7 +69,7 @@ fn tables_with_commas_as_spreadsheets_write_them() {
 fn commas_between_thousands_are_no_columns() {
     let numbers = Options { dbms: Some(rqps_model::Dbms::Mysql), ..options("folder") };
     let with = |text: &str| told_with(&[("qps.abs.all.csv", text)], &numbers);
-    expect_test::expect!["in.8u/qps.abs.all.csv, line 1: it has 4 values, and other lines have 2: where commas separate thousands, take them out; else write lines `col-1 : LABEL` above the steps"]
+    expect_test::expect!["in.8u/qps.abs.all.csv, line 1: it has 4 values, but other lines have 2: remove commas that separate thousands, or write lines `col-1 : LABEL` above the steps"]
         .assert_eq(&with("insert_range=100,1,000,1,010\nscan_range=100,5,6\n"));
     assert!(with("scan_range=100,5,6\ninsert_range=100,1,000,990\n").contains("line 2: it has 3"));
     // A step that one system did not run.
@@ -87,19 +87,17 @@ fn tabs_behind_a_step_and_labels_in_any_order() {
     // Remarks behind the headings.
     assert_eq!(tsv(&format!("{labels}\ncol-1\tcol-2\t-> writes\n{rows}")), BOTH);
     assert!(
-        tsv(&format!("{labels}col-4 : my9\n{rows}"))
-            .contains("line 3: col-4 where col-3 should be")
+        tsv(&format!("{labels}col-4 : my9\n{rows}")).contains("line 3: col-4 in place of col-3")
     );
     assert!(
-        tsv(&format!("{labels}col-2 : my9\n{rows}"))
-            .contains("line 3: col-2 where col-3 should be")
+        tsv(&format!("{labels}col-2 : my9\n{rows}")).contains("line 3: col-2 in place of col-3")
     );
 }
 
 #[test]
 fn ratios_by_the_name_of_a_table_of_qps() {
     let ratios = "Relative to: my8043_a\ncol-1 : pg17.4_b\n0.99\tinsert_range=100\n";
-    let why = "it has ratios and no QPS (Relative to:): name it qps.rel.GROUP.tsv, and put the QPS in its place";
+    let why = "it has ratios, not QPS (Relative to:): name it qps.rel.GROUP.tsv, and put the QPS in its place";
     assert_eq!(tsv(ratios), format!("in.8u/qps.abs.all.tsv, line 1: {why}"));
     let commas = "Relative to: my8043_a,\ncol-1 : pg17.4_b,\ninsert_range=100,0.99\n";
     assert_eq!(csv(commas), format!("in.8u/qps.abs.all.csv, line 1: {why}"));
@@ -118,9 +116,9 @@ fn ratios_that_cannot_be_read_are_named() {
         1
     );
     expect_test::expect![[r#"
-        Not taken over: in.8u/qps.rel.all.tsv, line 3: "0,50" is no number from 0 on.
+        Not imported: in.8u/qps.rel.all.tsv, line 3: "0,50" is not a number from 0 on.
 
-        Not taken over: in.8u/qps.rel.all.tsv: it names no systems: lines `col-1 : LABEL` should stand above its steps."#]]
+        Not imported: in.8u/qps.rel.all.tsv: it names no systems: write lines `col-1 : LABEL` above its steps."#]]
     .assert_eq(&[with("col-1 : pg17.4_b\n0,50\tinsert_range=100\n0.99\tinsert_range=100\n"), with("0.50\tinsert_range=100\n")].join("\n\n"));
 }
 

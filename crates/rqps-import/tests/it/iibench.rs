@@ -50,17 +50,17 @@ fn refusals() {
         ("mrg.l.i0", "ips  p99  tag\n1  2  my8043\n"),
     ];
     expect_test::expect![[r#"
-        DIR/mrg.l.i0, line 1: 2 fields and no headings above: begin with a line of them that ends in tag
-        DIR/mrg.l.i0, line 2: p99 of my80: "x" is no number from 0 on; write NA where there is none
-        DIR/mrg.l.i0, line 3: system my8043 comes twice: give each line a tag of its own
+        DIR/mrg.l.i0, line 1: 2 fields with no headings above: begin with a line of headings that ends in tag
+        DIR/mrg.l.i0, line 2: p99 of my80: "x" is not a number from 0 on; write NA where there is none
+        DIR/mrg.l.i0, line 3: system my8043 occurs twice: give each line its own tag
         DIR/mrg.l.i0, line 2: 2 fields below 3 headings: write NA where there is no value
-        DIR/mrg.l.i0: it has no line of a system: merge its step again, or move it away
-        DIR/mrg.l.i0, line 1: heading p99 comes twice: take one of the columns out
-        DIR/mrg.qr100.L1, line 1: no heading qps, whose column has the step's figures: merge its step again
-        DIR has nothing to import: there is no table of a step such as mrg.l.i0, and no folder of a step such as l.i0 with o.ib.dop1.1, in it
-        DIR/mrg.l.y: its name is that of no step: l.i0, l.x, l.i1, q100.1, qr100.L1, qp100.L2
-        DIR/mrg.l.i0, line 2: ips of my8043: "5,041" is no number from 0 on; write NA where there is none
-        DIR/mrg.l.i0, line 2: p99 of my8043: "3,5" is no number from 0 on; write NA where there is none
+        DIR/mrg.l.i0: it has no line of a system: merge its step again, or remove it
+        DIR/mrg.l.i0, line 1: heading p99 occurs twice: remove one of the columns
+        DIR/mrg.qr100.L1, line 1: no heading qps, whose column has the step's rates: merge its step again
+        DIR has nothing to import: it has no table of a step such as mrg.l.i0, and no folder of a step such as l.i0 with o.ib.dop1.1
+        DIR/mrg.l.y: its name is not that of a step: l.i0, l.x, l.i1, q100.1, qr100.L1, qp100.L2
+        DIR/mrg.l.i0, line 2: ips of my8043: "5,041" is not a number from 0 on; write NA where there is none
+        DIR/mrg.l.i0, line 2: p99 of my8043: "3,5" is not a number from 0 on; write NA where there is none
         DIR/mrg.l.i0, line 1: its fields are separated by spaces: separate them by tabs"#]]
     .assert_eq(&all.map(refusal).join("\n"));
 }
@@ -153,14 +153,14 @@ fn a_table_with_other_groups_than_the_others() {
     expect_test::expect![[r#"
         my5649.c6 of 2 steps
         pg110.c5 of 2 steps
-        mrg.l.x: it has my5649.c6 and pg110.c5 in one group, and mrg.l.i0, mrg.l.i1 has them in two: put a line - between the groups
+        mrg.l.x: it has my5649.c6 and pg110.c5 in one group, but mrg.l.i0, mrg.l.i1 has them in two: put a line - between the groups
 
         my5649.c6 of 1 steps
         pg110.c5 of 1 steps
-        mrg.l.i0: it has my5649.c6 and pg110.c5 in one group, and mrg.l.x has them in two: put a line - between the groups
+        mrg.l.i0: it has my5649.c6 and pg110.c5 in one group, but mrg.l.x has them in two: put a line - between the groups
 
         my5649.c6 of 2 steps
-        mrg.l.x: it has my5649.c6 and pg110.c5 in two groups, and mrg.l.i0, mrg.l.i1 has them in one: take the line - between them out"#]].assert_eq(&all.join("\n\n"));
+        mrg.l.x: it has my5649.c6 and pg110.c5 in two groups, but mrg.l.i0, mrg.l.i1 has them in one: remove the line - between them"#]].assert_eq(&all.join("\n\n"));
 }
 
 /// Numbers that no store can hold cost their table alone.
@@ -178,11 +178,11 @@ fn numbers_that_cannot_be() {
     };
     let all = ["100\t1e300", "100\t1e12", "1e308\t1", "1e-320\t1", "inf\t1"].map(problem);
     expect_test::expect![[r#"
-        mrg.l.x, line 2: dbgb1 of my5649.c6: "1e300" is no number from 1e-12 to 1e15; write NA where there is none
+        mrg.l.x, line 2: dbgb1 of my5649.c6: "1e300" is not a number from 1e-12 to 1e15; write NA where there is none
         mrg.l.x, line 2: dbgb1 of my5649.c6: 1e12 are too many gigabytes; write NA where there is none
-        mrg.l.x, line 2: ips of my5649.c6: "1e308" is no number from 1e-12 to 1e15; write NA where there is none
-        mrg.l.x, line 2: ips of my5649.c6: "1e-320" is no number from 1e-12 to 1e15; write NA where there is none
-        mrg.l.x, line 2: ips of my5649.c6: "inf" is no number from 0 on; write NA where there is none"#]].assert_eq(&all.join("\n"));
+        mrg.l.x, line 2: ips of my5649.c6: "1e308" is not a number from 1e-12 to 1e15; write NA where there is none
+        mrg.l.x, line 2: ips of my5649.c6: "1e-320" is not a number from 1e-12 to 1e15; write NA where there is none
+        mrg.l.x, line 2: ips of my5649.c6: "inf" is not a number from 0 on; write NA where there is none"#]].assert_eq(&all.join("\n"));
 }
 
 #[test]
@@ -224,8 +224,8 @@ fn steps_of_all_versions_and_tables_beside_them() {
     assert_eq!(
         skipped,
         [
-            "DIR/mrg.l.x, line 1: no heading ips, whose column has the step's figures: merge its step again",
-            "DIR/mrg.sum: its name is that of no step: l.i0, l.x, l.i1, q100.1, qr100.L1, qp100.L2",
+            "DIR/mrg.l.x, line 1: no heading ips, whose column has the step's rates: merge its step again",
+            "DIR/mrg.sum: its name is not that of a step: l.i0, l.x, l.i1, q100.1, qr100.L1, qp100.L2",
         ]
     );
 }

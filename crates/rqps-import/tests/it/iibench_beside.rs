@@ -58,19 +58,19 @@ fn recordings_that_ran_on_after_the_step() {
 
 
         rps 20
-        Not taken over: pg174.x10a/qr100.L1/o.vm.dop2: its 190 samples are of 190 seconds at least, and the step took 14.1 seconds: its means hold what was not the step; record the step alone.
+        Not imported: pg174.x10a/qr100.L1/o.vm.dop2: its 190 samples cover at least 190 seconds, but the step took 14.1 seconds: its means include other work; record only the step.
 
         csps 4000, cspq 2.501, cpupq 2000
-        Not taken over: pg174.x10a/qr100.L1/o.io.dop2: its 190 samples are of 190 seconds at least, and the step took 14.1 seconds: its means hold what was not the step; record the step alone.
+        Not imported: pg174.x10a/qr100.L1/o.io.dop2: its 190 samples cover at least 190 seconds, but the step took 14.1 seconds: its means include other work; record only the step.
 
         rps 20, dbgb1 0.518, dbgb2 0.735
-        Not taken over: my8043_rel.cz12a/qr100.L1/o.res.dop2: its 190 samples are of 190 seconds at least, and the step took 13 seconds: its means hold what was not the step; record the step alone.
-        Not taken over: my8043_rel.cz12a/qr100.L1/o.vm.dop2: its 190 samples are of 190 seconds at least, and the step took 13 seconds: its means hold what was not the step; record the step alone.
-        pg174.x10a/qr100.L1/o.io.dop2 is the same as my8043_rel.cz12a/qr100.L1/o.io.dop2, byte for byte: one of them is a copy, and its figures are those of the other.
+        Not imported: my8043_rel.cz12a/qr100.L1/o.res.dop2: its 190 samples cover at least 190 seconds, but the step took 13 seconds: its means include other work; record only the step.
+        Not imported: my8043_rel.cz12a/qr100.L1/o.vm.dop2: its 190 samples cover at least 190 seconds, but the step took 13 seconds: its means include other work; record only the step.
+        pg174.x10a/qr100.L1/o.io.dop2 is the same as my8043_rel.cz12a/qr100.L1/o.io.dop2, byte for byte: one of them is a copy.
 
         rps 20, csps 4000, cspq 4.961, cpupq 3969, dbgb1 0.518, dbgb2 0.735
-        Not taken over: my8043_rel.cz12a/qr100.L1/o.res.dop2: its 190 samples are of 190 seconds at least, and the step took 13 seconds: its means hold what was not the step; record the step alone.
-        pg174.x10a/qr100.L1/o.io.dop2 is the same as my8043_rel.cz12a/qr100.L1/o.io.dop2, byte for byte: one of them is a copy, and its figures are those of the other."#]].assert_eq(&all.join("\n\n"));
+        Not imported: my8043_rel.cz12a/qr100.L1/o.res.dop2: its 190 samples cover at least 190 seconds, but the step took 13 seconds: its means include other work; record only the step.
+        pg174.x10a/qr100.L1/o.io.dop2 is the same as my8043_rel.cz12a/qr100.L1/o.io.dop2, byte for byte: one of them is a copy."#]].assert_eq(&all.join("\n\n"));
 }
 
 #[test]
@@ -93,11 +93,11 @@ fn two_logs_of_one_client() {
     expect![[r#"
         my8043_rel.cz12a: l.i0 l.x l.i1 qr100.L1
         pg174.x10a: l.i0 l.x qr100.L1
-        Not taken over: pg174.x10a/l.i1/o.ib.dop2.2: it is the same as pg174.x10a/l.i1/o.ib.dop2.1, byte for byte: the rate of all clients is not known: copy its own log, or run the step again.
+        Not imported: pg174.x10a/l.i1/o.ib.dop2.2: it is the same as pg174.x10a/l.i1/o.ib.dop2.1, byte for byte: the rate of all clients is not known: copy its own log, or run the step again.
 
         my8043_rel.cz12a: l.i0 l.x l.i1 qr100.L1
         pg174.x10a: l.i0 l.x qr100.L1
-        Not taken over: pg174.x10a/l.i1/o.ib.dop2.2: it is of the same client as pg174.x10a/l.i1/o.ib.dop2.1, --my_id=1: the rate of all clients is not known: copy its own log, or run the step again.
+        Not imported: pg174.x10a/l.i1/o.ib.dop2.2: it is from the same client as pg174.x10a/l.i1/o.ib.dop2.1, --my_id=1: the rate of all clients is not known: copy its own log, or run the step again.
 
         my8043_rel.cz12a: l.i0 l.x l.i1 qr100.L1
         pg174.x10a: l.i0 l.x l.i1 qr100.L1
@@ -148,17 +148,17 @@ fn summaries_that_contradict_themselves() {
     ];
     expect![[r#"
         rps 20, csps 4000, cspq 4.961, cpupq 3969, dbgb1 0.518, dbgb2 0.735
-        Not taken over: my8043_rel.cz12a/qr100.L1/o.res.dop2: cs/s 12536 and cs/q 1.67 (a rate of 7501.5 to 7511.68) are not of qps 750.5: the means of vmstat and iostat are left out; make it again.
-        pg174.x10a/qr100.L1/o.vm.dop2 is the same as my8043_rel.cz12a/qr100.L1/o.vm.dop2, byte for byte: one of them is a copy, and its figures are those of the other.
-        pg174.x10a/qr100.L1/o.io.dop2 is the same as my8043_rel.cz12a/qr100.L1/o.io.dop2, byte for byte: one of them is a copy, and its figures are those of the other.
+        Not imported: my8043_rel.cz12a/qr100.L1/o.res.dop2: cs/s 12536 and cs/q 1.67 (a rate of 7501.5 to 7511.68) contradict qps 750.5: the means of vmstat and iostat are excluded; make it again.
+        pg174.x10a/qr100.L1/o.vm.dop2 is the same as my8043_rel.cz12a/qr100.L1/o.vm.dop2, byte for byte: one of them is a copy.
+        pg174.x10a/qr100.L1/o.io.dop2 is the same as my8043_rel.cz12a/qr100.L1/o.io.dop2, byte for byte: one of them is a copy.
 
         rps 20, csps 4000, cspq 4.961, cpupq 3969, dbgb1 0.518, dbgb2 0.735
-        Not taken over: my8043_rel.cz12a/qr100.L1/o.res.dop2: w/s 60.9 and w/q 4.366 (a rate of 13.9226 to 13.9748); wMB/s 3.2 and wKB/q 0.081 (a rate of 37804.9 to 42240) are not of qps 750.5: the means of vmstat and iostat are left out; make it again.
-        pg174.x10a/qr100.L1/o.vm.dop2 is the same as my8043_rel.cz12a/qr100.L1/o.vm.dop2, byte for byte: one of them is a copy, and its figures are those of the other.
-        pg174.x10a/qr100.L1/o.io.dop2 is the same as my8043_rel.cz12a/qr100.L1/o.io.dop2, byte for byte: one of them is a copy, and its figures are those of the other.
+        Not imported: my8043_rel.cz12a/qr100.L1/o.res.dop2: w/s 60.9 and w/q 4.366 (a rate of 13.9226 to 13.9748); wMB/s 3.2 and wKB/q 0.081 (a rate of 37804.9 to 42240) contradict qps 750.5: the means of vmstat and iostat are excluded; make it again.
+        pg174.x10a/qr100.L1/o.vm.dop2 is the same as my8043_rel.cz12a/qr100.L1/o.vm.dop2, byte for byte: one of them is a copy.
+        pg174.x10a/qr100.L1/o.io.dop2 is the same as my8043_rel.cz12a/qr100.L1/o.io.dop2, byte for byte: one of them is a copy.
 
         rps 76.5, csps 12536, cspq 16.704, cpupq 9624
-        Not taken over: my8043_rel.cz12a/qr100.L1/o.res.dop2: dbGB 0.818 are more than dbdirGB 0.735, the directory that holds them: both are left out.
+        Not imported: my8043_rel.cz12a/qr100.L1/o.res.dop2: dbGB 0.818 are more than dbdirGB 0.735, the directory that holds them: both are excluded.
 
         rps 76.5, csps 12536, cspq 16.704, cpupq 9624, dbgb1 0.736, dbgb2 0.735
     "#]].assert_eq(&all.join("\n\n"));
@@ -189,8 +189,8 @@ fn rates_reached_that_are_not_of_the_log() {
     expect![[r#"
         [("p50", 505.0), ("p99", 495.0)] 
         [("p50", 540.0), ("p99", 495.0)] 
-        [("p50", 500.0), ("p99", 500.0)] Not taken over: my8043_rel.cz12a/l.i1/o.res.dop2: its p50 is 1010, and that of the first log 500.0: p50 and p99 are computed from the log.
-        [("p50", 500.0), ("p99", 500.0)] Not taken over: my8043_rel.cz12a/l.i1/o.res.dop2: its p99 is 49, and that of the first log 500.0: p50 and p99 are computed from the log.
+        [("p50", 500.0), ("p99", 500.0)] Not imported: my8043_rel.cz12a/l.i1/o.res.dop2: its p50 is 1010, but 500.0 in the first log: p50 and p99 are computed from the log.
+        [("p50", 500.0), ("p99", 500.0)] Not imported: my8043_rel.cz12a/l.i1/o.res.dop2: its p99 is 49, but 500.0 in the first log: p50 and p99 are computed from the log.
         [("p50", 500.0), ("p99", 495.0)] 
-        [("p50", 505.0), ("p99", 495.0)] Not taken over: my8043_rel.cz12a/l.i1/o.res.dop2: cpu/s 903 is more than 100 percent of all CPUs: the means of vmstat and iostat are left out; make it again."#]].assert_eq(&all.join("\n"));
+        [("p50", 505.0), ("p99", 495.0)] Not imported: my8043_rel.cz12a/l.i1/o.res.dop2: cpu/s 903 is more than 100 percent of all CPUs: the means of vmstat and iostat are excluded; make it again."#]].assert_eq(&all.join("\n"));
 }

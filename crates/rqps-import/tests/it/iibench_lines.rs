@@ -65,32 +65,32 @@ fn lines_that_contradict_themselves() {
     ];
     expect_test::expect![[r#"
         l.i0 my5651_b: ips 500000, qps 0, rps 1, rmbps 0, wps 900, wmbps 120.5, rpq 0, rkbpq 0, wpi 0.002, wkbpi 0.247, csps 18387, cspq 0.037, dbgb1 6.5, dbgb2 8
-        skipped: ib/mrg.l.i0, line 2: my5651_a: csps 18387 and cspq 0.037 (a rate of 483842 to 510778); wps 900 and wpi 0.002 (a rate of 299667 to 901000); wmbps 120.5 and wkbpi 0.247 (a rate of 485484 to 502010) are not of ips 50000: merge it again
+        skipped: ib/mrg.l.i0, line 2: my5651_a: csps 18387 and cspq 0.037 (a rate of 483842 to 510778); wps 900 and wpi 0.002 (a rate of 299667 to 901000); wmbps 120.5 and wkbpi 0.247 (a rate of 485484 to 502010) contradict ips 50000: merge it again
 
-        ib/mrg.qr100.L1, line 2: my5651_a: csps 18387 and cspq 3.647 (a rate of 5040.02 to 5043.34); rps 300 and rpq 0.06 (a rate of 4901.64 to 5101.69); rmbps 4.7 and rkbpq 0.952 (a rate of 4826.86 to 5168.45) are not of qps 504: merge it again
+        ib/mrg.qr100.L1, line 2: my5651_a: csps 18387 and cspq 3.647 (a rate of 5040.02 to 5043.34); rps 300 and rpq 0.06 (a rate of 4901.64 to 5101.69); rmbps 4.7 and rkbpq 0.952 (a rate of 4826.86 to 5168.45) contradict qps 504: merge it again
 
         qr100.L1 my5651_a: ips 2000, qps 5041, rps 300, rmbps 4.7, wps 12, wmbps 0.5, rpq 0.06, rkbpq 0.952, csps 18387, cspq 3.647, dbgb1 7.5, dbgb2 9
-        Not taken over: ib/mrg.qr100.L1, line 2: my5651_a: wps 12 and wpi 0.06 (a rate of 180.328 to 220.339); wmbps 0.5 and wkbpi 2.56 (a rate of 156.189 to 240.094) are not of ips 2000: left out are wpi, wkbpi; merge it again.
+        Not imported: ib/mrg.qr100.L1, line 2: my5651_a: wps 12 and wpi 0.06 (a rate of 180.328 to 220.339); wmbps 0.5 and wkbpi 2.56 (a rate of 156.189 to 240.094) contradict ips 2000: excluded are wpi, wkbpi; merge it again.
 
         l.i0 my5651_a: ips 500000, qps 0, rps 1, rmbps 0, wps 900, wmbps 120.5, rpq 0, rkbpq 0, wpi 0.002, wkbpi 0.247, csps 18387, dbgb1 6.5, dbgb2 8
         l.i0 my5651_b: ips 500000, qps 0, rps 1, rmbps 0, wps 900, wmbps 120.5, rpq 0, rkbpq 0, wpi 0.002, wkbpi 0.247, csps 18387, cspq 0.037, dbgb1 6.5, dbgb2 8
-        Not taken over: ib/mrg.l.i0, line 2: my5651_a: csps 18387 and cspq 0.37 (a rate of 49558 to 49832) are not of ips 500000: left out are cspq; merge it again.
+        Not imported: ib/mrg.l.i0, line 2: my5651_a: csps 18387 and cspq 0.37 (a rate of 49558 to 49832) contradict ips 500000: excluded are cspq; merge it again.
 
         qr100.L1 my5651_a: ips 200, qps 5041, rps 300, rmbps 4.7, wps 12, wmbps 0.5, rpq 0.06, rkbpq 0.952, wpi 0.06, csps 18387, dbgb1 7.5, dbgb2 9
-        Not taken over: ib/mrg.qr100.L1, line 2: my5651_a: csps 18387 and cspq 3.147 (a rate of 5840.53 to 5844.88) are not of qps 5041: left out are cspq; merge it again.
-        Not taken over: ib/mrg.qr100.L1, line 2: my5651_a: wmbps 0.5 and wkbpi 3.56 (a rate of 112.328 to 172.633) are not of ips 200: left out are wkbpi; merge it again.
+        Not imported: ib/mrg.qr100.L1, line 2: my5651_a: csps 18387 and cspq 3.147 (a rate of 5840.53 to 5844.88) contradict qps 5041: excluded are cspq; merge it again.
+        Not imported: ib/mrg.qr100.L1, line 2: my5651_a: wmbps 0.5 and wkbpi 3.56 (a rate of 112.328 to 172.633) contradict ips 200: excluded are wkbpi; merge it again.
 
         l.i0 my5651_b: ips 500000, qps 0, rps 1, rmbps 0, wps 900, wmbps 120.5, rpq 0, rkbpq 0, wpi 0.002, wkbpi 0.247, csps 18387, cspq 0.037, dbgb1 6.5, dbgb2 8
-        skipped: ib/mrg.l.i0, line 2: my5651_a: ips 0 and qps 500000 in a step without queries: its headings ips and qps changed places; merge it again
+        skipped: ib/mrg.l.i0, line 2: my5651_a: ips 0 and qps 500000 in a step without queries: its headings ips and qps are swapped; merge it again
 
-        ib/mrg.qr100.L1, line 2: my5651_a: csps 18387 and cspq 3.647 (a rate of 5040.02 to 5043.34); rps 300 and rpq 0.06 (a rate of 4901.64 to 5101.69); rmbps 4.7 and rkbpq 0.952 (a rate of 4826.86 to 5168.45) are not of qps 200, but of the other rate: ips and qps changed places: merge it again
+        ib/mrg.qr100.L1, line 2: my5651_a: csps 18387 and cspq 3.647 (a rate of 5040.02 to 5043.34); rps 300 and rpq 0.06 (a rate of 4901.64 to 5101.69); rmbps 4.7 and rkbpq 0.952 (a rate of 4826.86 to 5168.45) contradict qps 200, but match the other rate: ips and qps are swapped: merge it again
 
         qr100.L1 my5651_a: ips 200, qps 5041, rps 300, rmbps 4.7, wps 12, wmbps 0.5, rpq 0.06, rkbpq 0.952, wpi 0.06, wkbpi 2.56, csps 3.647, dbgb1 7.5, dbgb2 9
-        Not taken over: ib/mrg.qr100.L1, line 2: my5651_a: csps 3.647 and cspq 18387 (a rate of 0.000198281 to 0.000198412) are not of qps 5041: left out are cspq; merge it again.
+        Not imported: ib/mrg.qr100.L1, line 2: my5651_a: csps 3.647 and cspq 18387 (a rate of 0.000198281 to 0.000198412) contradict qps 5041: excluded are cspq; merge it again.
 
         l.i0 my5651_a: ips 500000, qps 0, rps 1, rmbps 0, wps 900, wmbps 120.5, rpq 0, rkbpq 0, wpi 0.002, wkbpi 0.247, csps 18387, cspq 0.037
         l.i0 my5651_b: ips 500000, qps 0, rps 1, rmbps 0, wps 900, wmbps 120.5, rpq 0, rkbpq 0, wpi 0.002, wkbpi 0.247, csps 18387, cspq 0.037, dbgb1 6.5, dbgb2 8
-        Not taken over: ib/mrg.l.i0, line 2: my5651_a: dbgb1 8 is more than dbgb2 6.5, the directory that holds them: both are left out; merge it again."#]].assert_eq(&all.join("\n\n"));
+        Not imported: ib/mrg.l.i0, line 2: my5651_a: dbgb1 8 is more than dbgb2 6.5, the directory that holds them: both are excluded; merge it again."#]].assert_eq(&all.join("\n\n"));
 }
 
 /// Seconds reach the 99th percentile more often than the 50th, and no host has more than all CPUs.
@@ -124,22 +124,22 @@ fn rates_reached_and_cpu_that_cannot_be() {
     ];
     expect_test::expect![[r#"
         l.i0 my5651_a: ips 109721, qps 0, cpups 46.7, cpupq 17
-        Not taken over: ib/mrg.l.i0, line 2: my5651_a: p99 110582 is more than p50 95295, the rate that fewer seconds reach: both are left out; merge it again.
+        Not imported: ib/mrg.l.i0, line 2: my5651_a: p99 110582 is more than p50 95295, the rate that fewer seconds reach: both are excluded; merge it again.
 
         qr100.L1 my5651_a: ips 100, qps 5041, cpups 71.1, cpupq 1128
-        Not taken over: ib/mrg.qr100.L1, line 2: my5651_a: p99 5100 is more than p50 3050, the rate that fewer seconds reach: both are left out; merge it again.
+        Not imported: ib/mrg.qr100.L1, line 2: my5651_a: p99 5100 is more than p50 3050, the rate that fewer seconds reach: both are excluded; merge it again.
 
         l.i0 my5651_a: ips 109721, qps 0, p50 110582, p99 95295
-        Not taken over: ib/mrg.l.i0, line 2: my5651_a: cpups 467 is more than 100 percent of all CPUs: left out are cpups, cpupq; merge it again.
+        Not imported: ib/mrg.l.i0, line 2: my5651_a: cpups 467 is more than 100 percent of all CPUs: cpups and cpupq are excluded; merge it again.
 
         qr100.L1 my5651_a: ips 100, qps 5041, p50 5100, p99 3050
-        Not taken over: ib/mrg.qr100.L1, line 2: my5651_a: cpups 711 is more than 100 percent of all CPUs: left out are cpups, cpupq; merge it again.
+        Not imported: ib/mrg.qr100.L1, line 2: my5651_a: cpups 711 is more than 100 percent of all CPUs: cpups and cpupq are excluded; merge it again.
 
         l.i0 my5651_a: ips 109721, qps 0, cpups 46.7, p50 110582, p99 95295
-        Not taken over: ib/mrg.l.i0, line 2: my5651_a: cpupq 1.7 at a rate of 109721 and cpups 46.7 are of no whole number of CPUs: left out is cpupq; merge it again.
+        Not imported: ib/mrg.l.i0, line 2: my5651_a: cpupq 1.7 at a rate of 109721 and cpups 46.7 give no whole number of CPUs: cpupq is excluded; merge it again.
 
         qr100.L1 my5651_a: ips 100, qps 7675, cpups 28.3, p50 7700, p99 7000
-        Not taken over: ib/mrg.qr100.L1, line 2: my5651_a: cpupq 3.7 at a rate of 7675 and cpups 28.3 are of no whole number of CPUs: left out is cpupq; merge it again."#]].assert_eq(&all.join("\n\n"));
+        Not imported: ib/mrg.qr100.L1, line 2: my5651_a: cpupq 3.7 at a rate of 7675 and cpups 28.3 give no whole number of CPUs: cpupq is excluded; merge it again."#]].assert_eq(&all.join("\n\n"));
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn columns_of_many_rates_leave_the_figure() {
     let (figures, note) = said.split_once('\n').unwrap();
     assert!(figures.starts_with("l.i0 my5649.c6: ips 100000,"), "{said}");
     assert!(!figures.contains("cspq") && figures.contains("rpq 0.01"), "{said}");
-    assert!(note.ends_with("left out are cspq, wpi, wkbpi; merge it again."), "{said}");
+    assert!(note.ends_with("excluded are cspq, wpi, wkbpi; merge it again."), "{said}");
 }
 
 #[test]
@@ -227,9 +227,10 @@ fn copied_tables_and_lines() {
     let copies: Vec<&str> =
         all.iter().flat_map(|said| said.lines()).filter(|line| line.contains("copy")).collect();
     expect_test::expect![[r#"
-        mrg.l.i1 is the same as mrg.l.i0, byte for byte: one of them is a copy, and its figures are those of the other.
-        mrg.l.i0: the lines of my5651_a and my5651_c are the same: one of them is a copy, and its figures are those of the other.
-        mrg.l.i0: the lines of my5651_a and my5651_c are the same: one of them is a copy, and its figures are those of the other."#]].assert_eq(&copies.join("\n"));
+        mrg.l.i1 is the same as mrg.l.i0, byte for byte: one of them is a copy.
+        mrg.l.i0: the lines of my5651_a and my5651_c are the same: one of them is a copy.
+        mrg.l.i0: the lines of my5651_a and my5651_c are the same: one of them is a copy."#]]
+    .assert_eq(&copies.join("\n"));
     // Few values may be the same, and a system may be in two groups.
     for few in ["5041 0 my5651_a\n5041 0 my5651_b", "5041 0 my5651_a\n5041 0 my5651_a"] {
         let lines: Vec<&str> = few.lines().collect();

@@ -179,11 +179,11 @@ fn steps_that_cannot_be_taken() {
     "#]]
     .assert_eq(&taken(&run));
     expect![[r#"
-        Not taken over: my8043_rel.cz12a/l.i0/o.ib.dop2.2, line 15: the log ends here, before its line Totals: copy the whole log, or run the step again.
-        Not taken over: my8043_rel.cz12a/l.i1/o.ib.dop2.1, line 10: the client died (pymysql.err.OperationalError: (2006, 'server has gone away')): run the step again.
-        Not taken over: my8043_rel.cz12a/qr100.L1/o.ib.dop2.1: its folder says range queries, its first line point; rename the folder.
-        Not taken over: pg174.x10a/l.i1/o.ib.dop2.2: it is missing, so that the rate of 2 clients is not known: copy it, or run the step again.
-        Not taken over: pg174.x10a/qr100.L1/o.ib.dop2.1: it has no response times of queries (Query rt:), so that it did not query: run the step again with --query_threads."#]]
+        Not imported: my8043_rel.cz12a/l.i0/o.ib.dop2.2, line 15: the log ends here, before its line Totals: copy the whole log, or run the step again.
+        Not imported: my8043_rel.cz12a/l.i1/o.ib.dop2.1, line 10: the client died (pymysql.err.OperationalError: (2006, 'server has gone away')): run the step again.
+        Not imported: my8043_rel.cz12a/qr100.L1/o.ib.dop2.1: its folder names range queries, its first line point queries; rename the folder.
+        Not imported: pg174.x10a/l.i1/o.ib.dop2.2: it is missing, so the rate of 2 clients is not known: copy it, or run the step again.
+        Not imported: pg174.x10a/qr100.L1/o.ib.dop2.1: it has no response times of queries (Query rt:), so it ran no queries: run the step again with --query_threads."#]]
     .assert_eq(&notes(&run));
 }
 
@@ -207,11 +207,11 @@ fn folders_of_steps_that_are_none() {
     "#]]
     .assert_eq(&taken(&run));
     expect![[r#"
-        Not taken over: my8043_rel.cz12a/l.i1.again: its name is that of no step: rename it to l.i0, l.x, l.i1, qr100.L1 or qp100.L2; a repetition is imported from a folder of its own.
-        Not taken over: my8043_rel.cz12a/qp100.L2.tar.gz: unpack it first.
-        Not taken over: my8043_rel.cz12a/l.x: it has the logs of several runs (dop2, dop4): leave one.
-        Not taken over: my8043_rel.cz12a/l.i2: it has no log o.ib.dopN.K of iibench.py: run the step again.
-        Not taken over: my8043_rel.cz12a/qr500.L1/o.ib.dop2.1: its folder says inserts per second: 500, its first line: 100; rename the folder."#]]
+        Not imported: my8043_rel.cz12a/l.i1.again: its name is not that of a step: rename it to l.i0, l.x, l.i1, qr100.L1 or qp100.L2; import a repetition from its own folder.
+        Not imported: my8043_rel.cz12a/qp100.L2.tar.gz: unpack it first.
+        Not imported: my8043_rel.cz12a/l.x: it has the logs of several runs (dop2, dop4): keep one.
+        Not imported: my8043_rel.cz12a/l.i2: it has no log o.ib.dopN.K of iibench.py: run the step again.
+        Not imported: my8043_rel.cz12a/qr500.L1/o.ib.dop2.1: inserts per second are 500 by its folder and 100 by its first line; rename the folder."#]]
     .assert_eq(&notes(&run));
 }
 
@@ -228,10 +228,10 @@ fn what_was_recorded_beside_logs_may_be_of_no_use() {
     let path = copy.path(&name).join("o.ib.dop2.1.gz");
     fs::write(path, gzip("another log\n")).unwrap();
     expect![[r#"
-        my8043_rel.cz12a/qr100.L1: the insert rate of its summary, 184.6/s, holds the start and end of the clients and so fails the SLA; that of the logs, 198.3/s, does not: run longer steps.
-        Not taken over: pg174.x10a/qr100.L1/o.ib.dop2.1.gz: it is not the same as o.ib.dop2.1 beside it, which is taken: move one away.
-        Not taken over: pg174.x10a/qr100.L1/o.vm.dop2: it has no line but the mean since the boot.
-        Not taken over: pg174.x10a/qr100.L1/o.io.dop2: it is no output of iostat -kx: no line has the heading Device."#]].assert_eq(&notes(&copy.import()));
+        my8043_rel.cz12a/qr100.L1: the insert rate of its summary, 184.6/s, includes the start and end of the clients and so fails the SLA; the rate of the logs, 198.3/s, does not: run longer steps.
+        Not imported: pg174.x10a/qr100.L1/o.ib.dop2.1.gz: it differs from o.ib.dop2.1, which is imported: remove one of them.
+        Not imported: pg174.x10a/qr100.L1/o.vm.dop2: its only line is the mean since the boot.
+        Not imported: pg174.x10a/qr100.L1/o.io.dop2: it is not output of iostat -kx: no line has the heading Device."#]].assert_eq(&notes(&copy.import()));
     // Where there is one, it has their means.
     let copy = Copy::new();
     copy.edit(&format!("{MYSQL}/qr100.L1/o.vm.dop2"), |text| head(text, 3));
@@ -249,7 +249,12 @@ fn a_summary_of_another_run() {
     // 2 clients, 4878 queries in 12.1 s.
     assert!((step.systems[0].slices[0].figure() - 2.0 * 4878.0 / 12.1).abs() < 0.06);
     let said = notes(&run);
-    assert!(said.contains("o.res.dop2: it is of another run than the logs beside it: 2 processes, 13 seconds, 0 queries"), "{said}");
+    assert!(
+        said.contains(
+            "o.res.dop2: it is from another run than its logs: 2 processes, 13 seconds, 0 queries"
+        ),
+        "{said}"
+    );
 }
 
 /// A summary with the queries, clients and seconds of the logs, and other rows; and one that contradicts itself.
@@ -272,12 +277,12 @@ fn a_summary_of_other_rows() {
     let figures = run.steps.iter().map(|step| step.systems[0].slices[0].figure());
     assert_eq!(figures.collect::<Vec<_>>(), [1983.5, 5260.9, 991.7, 806.3]);
     expect![[r#"
-        Not taken over: my8043_rel.cz12a/l.i0/o.res.dop2: it is of another run than the logs beside it: 2 processes, 13 seconds, 0 queries, 48000 rows, and they have 2, 12.1, 0, 24000; rates are computed from the logs.
-        Not taken over: my8043_rel.cz12a/l.x/o.res.dop2: it is of another run than the logs beside it: 2 processes, 5 seconds, 0 queries, 48400 rows, and they have 2, 4.6, 0, 24200; rates are computed from the logs.
-        Not taken over: my8043_rel.cz12a/l.i1/o.res.dop2: its rates are not those of its counts: 12000 rows and 0 queries in 13 seconds are not 1923.1 and 0 per second; rates are computed from the logs.
-        Not taken over: my8043_rel.cz12a/qr100.L1/o.res.dop2: its rates are not those of its counts: 2400 rows and 9756 queries in 13 seconds are not 184.6 and 7505 per second; rates are computed from the logs.
-        pg174.x10a/qr100.L1/o.vm.dop2 is the same as my8043_rel.cz12a/qr100.L1/o.vm.dop2, byte for byte: one of them is a copy, and its figures are those of the other.
-        pg174.x10a/qr100.L1/o.io.dop2 is the same as my8043_rel.cz12a/qr100.L1/o.io.dop2, byte for byte: one of them is a copy, and its figures are those of the other."#]].assert_eq(&notes(&run));
+        Not imported: my8043_rel.cz12a/l.i0/o.res.dop2: it is from another run than its logs: 2 processes, 13 seconds, 0 queries, 48000 rows, but the logs have 2, 12.1, 0, 24000; rates are computed from the logs.
+        Not imported: my8043_rel.cz12a/l.x/o.res.dop2: it is from another run than its logs: 2 processes, 5 seconds, 0 queries, 48400 rows, but the logs have 2, 4.6, 0, 24200; rates are computed from the logs.
+        Not imported: my8043_rel.cz12a/l.i1/o.res.dop2: its rates contradict its counts: 12000 rows and 0 queries in 13 seconds are not 1923.1 and 0 per second; rates are computed from the logs.
+        Not imported: my8043_rel.cz12a/qr100.L1/o.res.dop2: its rates contradict its counts: 2400 rows and 9756 queries in 13 seconds are not 184.6 and 7505 per second; rates are computed from the logs.
+        pg174.x10a/qr100.L1/o.vm.dop2 is the same as my8043_rel.cz12a/qr100.L1/o.vm.dop2, byte for byte: one of them is a copy.
+        pg174.x10a/qr100.L1/o.io.dop2 is the same as my8043_rel.cz12a/qr100.L1/o.io.dop2, byte for byte: one of them is a copy."#]].assert_eq(&notes(&run));
     // A summary of a run that took three times as long.
     let copy = Copy::new();
     let longer = "12000 rows-per-process, 39 seconds, 615.4 rows-per-second";
@@ -305,10 +310,10 @@ fn logs_that_contradict_themselves() {
     let run = copy.import();
     assert!(taken(&run).starts_with("my8043_rel.cz12a: \n"), "{}", taken(&run));
     expect![[r#"
-        Not taken over: my8043_rel.cz12a/l.i0/o.ib.dop2.1, line 18: 12000 rows, and the last line of a second has 11000 (t_ins): lines are missing; copy the log again, or run the step again.
-        Not taken over: my8043_rel.cz12a/l.x/o.ib.dop2.2, line 9: secs: "4,6" is no number from 0 on; copy the log again, or run the step again.
-        Not taken over: my8043_rel.cz12a/l.i1/o.ib.dop2.1, line 2: no heading t_ins, whose column has the rows: run the step again.
-        Not taken over: my8043_rel.cz12a/qr100.L1/o.ib.dop2.1: no heading t_query, whose column has the queries: run the step again."#]].assert_eq(&notes(&run));
+        Not imported: my8043_rel.cz12a/l.i0/o.ib.dop2.1, line 18: 12000 rows, but the last line of a second has 11000 (t_ins): lines are missing; copy the log again, or run the step again.
+        Not imported: my8043_rel.cz12a/l.x/o.ib.dop2.2, line 9: secs: "4,6" is not a number from 0 on; copy the log again, or run the step again.
+        Not imported: my8043_rel.cz12a/l.i1/o.ib.dop2.1, line 2: no heading t_ins, whose column has the rows: run the step again.
+        Not imported: my8043_rel.cz12a/qr100.L1/o.ib.dop2.1: no heading t_query, whose column has the queries: run the step again."#]].assert_eq(&notes(&run));
 }
 
 #[test]

@@ -32,17 +32,15 @@ fn pipes_and_sockets() {
     pipe(&raw, "my8043_a/sb.vm.scan.range100.pk1.dop8");
     let _socket =
         UnixListener::bind(raw.path.join("my8043_a/sb.io.scan.range100.pk1.dop8")).unwrap();
-    let why = "move it away, or put a plain file there";
+    let why = "remove it, or put a regular file there";
     let mut said = notes(&raw.import().runs[0]).to_vec();
     said.sort();
     assert_eq!(
         said,
         [
-            format!(
-                "Not taken over: my8043_a/sb.io.scan.range100.pk1.dop8: it is a socket: {why}."
-            ),
-            format!("Not taken over: my8043_a/sb.o.update.range100.pk1.dop8: it is a pipe: {why}."),
-            format!("Not taken over: my8043_a/sb.vm.scan.range100.pk1.dop8: it is a pipe: {why}."),
+            format!("Not imported: my8043_a/sb.io.scan.range100.pk1.dop8: it is a socket: {why}."),
+            format!("Not imported: my8043_a/sb.o.update.range100.pk1.dop8: it is a pipe: {why}."),
+            format!("Not imported: my8043_a/sb.vm.scan.range100.pk1.dop8: it is a pipe: {why}."),
         ]
     );
 
@@ -89,7 +87,7 @@ fn directories_that_cannot_be_read() {
     symlink("/nowhere", raw.path.join("my8043_a")).unwrap();
     let run = raw.import().runs.remove(0);
     let said = raw.shortened(&notes(&run).join(" "));
-    assert!(said.starts_with("Not taken over: cannot read raw/my8043_a: "), "{said}");
+    assert!(said.starts_with("Not imported: cannot read raw/my8043_a: "), "{said}");
     // It is the only one.
     let alone = Folder::new("raw", &[]);
     symlink("/nowhere", alone.path.join("my8043_a")).unwrap();

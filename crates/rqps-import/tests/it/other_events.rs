@@ -95,11 +95,11 @@ fn other_queries_per_event_are_refused() {
         told(&[select, READ_WRITE], &Options { base: Some("pg17.4".to_owned()), ..options("x") }),
     ];
     expect_test::expect![[r#"
-        my8043 1, b.log: it has 1.00 queries per event, and a.log of the same step 20.00: their QPS cannot be compared; give each script a step of its own in place of x: LABEL:STEP=FILE
-        my8043 1, b.log: it has 1.00 queries per event, and a.log of the same step 20.00: their QPS cannot be compared; give each script a step of its own in place of x: LABEL:STEP=FILE c.log: it has 1.00 queries per event, and a.log of the same step 20.00: their QPS cannot be compared; give each script a step of its own in place of x: LABEL:STEP=FILE
-        my8043 1, b.log: it has 18.00 queries per event, and a.log of the same step 20.00: their QPS cannot be compared; give each script a step of its own in place of x: LABEL:STEP=FILE
-        my8043 1, b.log: it has 18.00 reads per event, and a.log of the same step 14.00: their QPS cannot be compared; give each script a step of its own in place of x: LABEL:STEP=FILE
-        pg17.4 1, a.log: it has 1.00 queries per event, and b.log of the same step 20.00: their QPS cannot be compared; give each script a step of its own in place of x: LABEL:STEP=FILE"#]].assert_eq(&all.join("\n"));
+        my8043 1, b.log: it has 1.00 queries per event, but a.log of the same step has 20.00: their QPS cannot be compared; give each script its own step in place of x: LABEL:STEP=FILE
+        my8043 1, b.log: it has 1.00 queries per event, but a.log of the same step has 20.00: their QPS cannot be compared; give each script its own step in place of x: LABEL:STEP=FILE c.log: it has 1.00 queries per event, but a.log of the same step has 20.00: their QPS cannot be compared; give each script its own step in place of x: LABEL:STEP=FILE
+        my8043 1, b.log: it has 18.00 queries per event, but a.log of the same step has 20.00: their QPS cannot be compared; give each script its own step in place of x: LABEL:STEP=FILE
+        my8043 1, b.log: it has 18.00 reads per event, but a.log of the same step has 14.00: their QPS cannot be compared; give each script its own step in place of x: LABEL:STEP=FILE
+        pg17.4 1, a.log: it has 1.00 queries per event, but b.log of the same step has 20.00: their QPS cannot be compared; give each script its own step in place of x: LABEL:STEP=FILE"#]].assert_eq(&all.join("\n"));
 }
 
 #[test]
@@ -125,13 +125,13 @@ fn what_may_be_meant_is_told() {
         told(&[many, random], &options("x")),
     ];
     expect_test::expect![[r#"
-        my8043 1, pg17.4 1, b.log: it has --table-size=1000000, and a.log of the same step --table-size=1000.
-        my8043 1, pg17.4 1, ma11.4.5 1, b.log: it has --table-size=1000000, and a.log of the same step --table-size=1000.
-        my8043 1, pg17.4 1, b.log: it has no --table-size, and a.log of the same step --table-size=1000.
-        my8043 1, pg17.4 1, b.log: its script is mine, and that of a.log of the same step oltp_read_write.
-        my8043 1, pg17.4 1, b.log: it has --table-size=1000, and a.log of the same step --table-size=1000000. b.log: its script is mine, and that of a.log of the same step oltp_read_write.
-        my8043 1, pg17.4 1, b.log: it has 0.40 writes per event, and a.log of the same step 4.00: sysbench counts what changes no row as no write.
-        my8043 1, pg17.4 1, b.log: it has 20.63 queries per event, and a.log of the same step 20.00."#]].assert_eq(&all.join("\n"));
+        my8043 1, pg17.4 1, b.log: it has --table-size=1000000, but a.log of the same step has --table-size=1000.
+        my8043 1, pg17.4 1, ma11.4.5 1, b.log: it has --table-size=1000000, but a.log of the same step has --table-size=1000.
+        my8043 1, pg17.4 1, b.log: it has no --table-size, but a.log of the same step has --table-size=1000.
+        my8043 1, pg17.4 1, b.log: its script is mine, but that of a.log of the same step is oltp_read_write.
+        my8043 1, pg17.4 1, b.log: it has --table-size=1000, but a.log of the same step has --table-size=1000000. b.log: its script is mine, but that of a.log of the same step is oltp_read_write.
+        my8043 1, pg17.4 1, b.log: it has 0.40 writes per event, but a.log of the same step has 4.00: sysbench counts no write that changes no row.
+        my8043 1, pg17.4 1, b.log: it has 20.63 queries per event, but a.log of the same step has 20.00."#]].assert_eq(&all.join("\n"));
 }
 
 /// A name alone switches an option on.
@@ -149,10 +149,10 @@ fn options_without_a_value_are_compared() {
         told(&[secondary, off], &options("x")),
     ];
     expect_test::expect![[r#"
-        my8043 1, pg17.4 1, b.log: it has --auto-inc=on, and a.log of the same step no --auto-inc. b.log: it has --secondary=on, and a.log of the same step no --secondary.
-        my8043 1, pg17.4 1, b.log: it has no --auto-inc, and a.log of the same step --auto-inc=on. b.log: it has no --secondary, and a.log of the same step --secondary=on.
+        my8043 1, pg17.4 1, b.log: it has --auto-inc=on, but a.log of the same step has no --auto-inc. b.log: it has --secondary=on, but a.log of the same step has no --secondary.
+        my8043 1, pg17.4 1, b.log: it has no --auto-inc, but a.log of the same step has --auto-inc=on. b.log: it has no --secondary, but a.log of the same step has --secondary=on.
         my8043 1, pg17.4 1,
-        my8043 1, pg17.4 1, b.log: it has --secondary=off, and a.log of the same step --secondary=on."#]].assert_eq(&all.join("\n"));
+        my8043 1, pg17.4 1, b.log: it has --secondary=off, but a.log of the same step has --secondary=on."#]].assert_eq(&all.join("\n"));
 }
 
 #[test]
@@ -196,6 +196,6 @@ fn raw_folders() {
     let n_slices: Vec<usize> = run.steps[0].systems.iter().map(|cell| cell.slices.len()).collect();
     assert_eq!(n_slices, [1, 0, 1]);
     expect_test::expect![[r#"
-        x.pg174_a/sb.o.point-query.range100.pk1.dop4: it has --table-size=20, and x.my8043_a/sb.o.point-query.range100.pk1.dop4 of the same step --table-size=10.
-        Not taken over: x.my8406_a/sb.o.point-query.range100.pk1.dop4: it has 20.00 queries per event, and x.my8043_a/sb.o.point-query.range100.pk1.dop4 of the same step 1.00: their QPS cannot be compared; import one of them alone."#]].assert_eq(&run.imported.unwrap().notes.join("\n"));
+        x.pg174_a/sb.o.point-query.range100.pk1.dop4: it has --table-size=20, but x.my8043_a/sb.o.point-query.range100.pk1.dop4 of the same step has --table-size=10.
+        Not imported: x.my8406_a/sb.o.point-query.range100.pk1.dop4: it has 20.00 queries per event, but x.my8043_a/sb.o.point-query.range100.pk1.dop4 of the same step has 1.00: their QPS cannot be compared; import one of them alone."#]].assert_eq(&run.imported.unwrap().notes.join("\n"));
 }

@@ -56,9 +56,9 @@ fn a_time_has_the_unit_that_it_says() {
         times("0.0081s", "3,2.0ms", "0.4114s", "0.0620s"),
     ];
     expect_test::expect![[r#"
-        refused: line 24: min: "0.0081m" is no time from 0 on; copy the log again, or run the test again
+        refused: line 24: min: "0.0081m" is not a time from 0 on; copy the log again, or run the test again
         refused: max: 41140 ms is above total time: 20 s; copy the log again, or run the test again
-        refused: line 25: avg: "3,2.0ms" is no time from 0 on; copy the log again, or run the test again"#]].assert_eq(&all.map(|line| read(&line)).join("\n"));
+        refused: line 25: avg: "3,2.0ms" is not a time from 0 on; copy the log again, or run the test again"#]].assert_eq(&all.map(|line| read(&line)).join("\n"));
 }
 
 /// The digits of seconds are coarse beside the times of an index lookup.

@@ -46,16 +46,16 @@ fn recordings_that_ran_on_after_the_step() {
     ];
     expect_test::expect![[r#"
         [None, Some(0.01)]
-        Not taken over: x.my8043_a/sb.vm.scan.range100.pk1.dop8: its 190 samples are of 190 seconds at least, and the step took 10 seconds: its means hold what was not the step; record the step alone.
+        Not imported: x.my8043_a/sb.vm.scan.range100.pk1.dop8: its 190 samples cover at least 190 seconds, but the step took 10 seconds: its means include other work; record only the step.
 
         [Some(1.0), None]
-        Not taken over: x.my8043_a/sb.io.scan.range100.pk1.dop8: its 190 samples are of 190 seconds at least, and the step took 10 seconds: its means hold what was not the step; record the step alone.
+        Not imported: x.my8043_a/sb.io.scan.range100.pk1.dop8: its 190 samples cover at least 190 seconds, but the step took 10 seconds: its means include other work; record only the step.
 
         [Some(1.0), None]
-        x.my8043_a/sb.vm.scan.range100.pk1.dop8: its 18 samples are of 18 seconds at least, and the step took 10 seconds: its means hold some time around the step.
+        x.my8043_a/sb.vm.scan.range100.pk1.dop8: its 18 samples cover at least 18 seconds, but the step took 10 seconds: its means include some time around the step.
 
         [None, None]
-        Not taken over: x.my8043_a/sb.met.scan.range100.pk1.dop8: its 200 samples are of 200 seconds at least, and the step took 10 seconds: its means hold what was not the step; record the step alone."#]].assert_eq(&all.join("\n\n"));
+        Not imported: x.my8043_a/sb.met.scan.range100.pk1.dop8: its 200 samples cover at least 200 seconds, but the step took 10 seconds: its means include other work; record only the step."#]].assert_eq(&all.join("\n\n"));
 }
 
 /// sysbench says how long it warmed up before it measured.
@@ -86,9 +86,9 @@ fn recordings_of_a_part_of_the_step() {
         with(&[(VM, &vmstat(119)), (&VM.replace("scan", "insert"), &vmstat(600))]),
     ];
     expect_test::expect![[r#"
-        x.my8043_a/sb.vm.scan.range100.pk1.dop8: its 20 samples, one each 10 seconds at most, are of less than half of the step's 600 seconds: its means are those of a part of the step.
+        x.my8043_a/sb.vm.scan.range100.pk1.dop8: its 20 samples, at most 10 seconds apart, cover less than half of the step's 600 seconds: its means are those of a part of the step.
 
-        x.my8043_a/sb.vm.scan.range100.pk1.dop8: its 119 samples, one each 1 second at most, are of less than half of the step's 600 seconds: its means are those of a part of the step."#]].assert_eq(&all.join("\n\n"));
+        x.my8043_a/sb.vm.scan.range100.pk1.dop8: its 119 samples, at most 1 second apart, cover less than half of the step's 600 seconds: its means are those of a part of the step."#]].assert_eq(&all.join("\n\n"));
 }
 
 #[test]
@@ -115,29 +115,29 @@ fn metrics_of_scripts_that_contradict_themselves_or_lack() {
     ];
     expect_test::expect![[r#"
         [Some(1.0), Some(0.01)]
-        Not taken over: x.my8043_a/sb.met.scan.range100.pk1.dop8, line 5: cs/s 2000 and cs/o 0.2 (a rate of 9945.27 to 10055.3) are not of o/s 1000: make it again.
+        Not imported: x.my8043_a/sb.met.scan.range100.pk1.dop8, line 5: cs/s 2000 and cs/o 0.2 (a rate of 9945.27 to 10055.3) contradict o/s 1000: make it again.
 
         [Some(1.0), Some(0.01)]
-        Not taken over: x.my8043_a/sb.met.scan.range100.pk1.dop8, line 2: rMB/s 50 and rKB/o 0.102 (a rate of 484466 to 507945) are not of o/s 1000: make it again.
+        Not imported: x.my8043_a/sb.met.scan.range100.pk1.dop8, line 2: rMB/s 50 and rKB/o 0.102 (a rate of 484466 to 507945) contradict o/s 1000: make it again.
 
         [Some(1.0), Some(0.01)]
-        Not taken over: x.my8043_a/sb.met.scan.range100.pk1.dop8, line 5: cs/s 12.6 and cs/o 2 (a rate of 6.24688 to 6.35318); cpu/s 2000 and cpu/o 0.0126 (a rate of 158638 to 158822) are not of o/s 1000: make it again.
+        Not imported: x.my8043_a/sb.met.scan.range100.pk1.dop8, line 5: cs/s 12.6 and cs/o 2 (a rate of 6.24688 to 6.35318); cpu/s 2000 and cpu/o 0.0126 (a rate of 158638 to 158822) contradict o/s 1000: make it again.
 
         [Some(1.0), Some(0.01)]
-        Not taken over: x.my8043_a/sb.met.scan.range100.pk1.dop8: it has no line of metrics below headings `samp`: make it again.
+        Not imported: x.my8043_a/sb.met.scan.range100.pk1.dop8: it has no line of metrics below headings `samp`: make it again.
 
         [Some(1.0), Some(0.01)]
-        Not taken over: x.my8043_a/sb.met.scan.range100.pk1.dop8: it has no line of metrics below headings `samp`: make it again.
+        Not imported: x.my8043_a/sb.met.scan.range100.pk1.dop8: it has no line of metrics below headings `samp`: make it again.
 
         [Some(1.0), Some(0.01)]
-        Not taken over: x.my8043_a/sb.met.scan.range100.pk1.dop8: it has no line of metrics below headings `samp`: make it again.
+        Not imported: x.my8043_a/sb.met.scan.range100.pk1.dop8: it has no line of metrics below headings `samp`: make it again.
 
         [Some(2.0), Some(0.01)]
-        Not taken over: x.my8043_a/sb.met.scan.range100.pk1.dop8, line 1: no values below its headings samp r/s rMB/s w/s wMB/s r/o rKB/o wKB/o o/s.
+        Not imported: x.my8043_a/sb.met.scan.range100.pk1.dop8, line 1: no values below its headings samp r/s rMB/s w/s wMB/s r/o rKB/o wKB/o o/s.
 
         [Some(1.0), Some(0.02)]
-        Not taken over: x.my8043_a/sb.met.scan.range100.pk1.dop8, line 4: no values below its headings samp cs/s cpu/s cs/o cpu/o.
+        Not imported: x.my8043_a/sb.met.scan.range100.pk1.dop8, line 4: no values below its headings samp cs/s cpu/s cs/o cpu/o.
 
         [Some(1.0), Some(0.01)]
-        Not taken over: x.my8043_a/sb.met.scan.range100.pk1.dop8: it has no line of metrics below headings `samp`: make it again."#]].assert_eq(&all.join("\n\n"));
+        Not imported: x.my8043_a/sb.met.scan.range100.pk1.dop8: it has no line of metrics below headings `samp`: make it again."#]].assert_eq(&all.join("\n\n"));
 }

@@ -58,14 +58,14 @@ fn a_number_with_separators_refuses_its_line() {
         said("9.9875/", "9,9875/"),
     ];
     expect_test::expect![[r#"
-        refused: line 9: qps: "20,000.00" is no number from 0 on; copy the log again, or run the test again
-        refused: line 9: tps: "1,000.00" is no number from 0 on; copy the log again, or run the test again
-        refused: line 9: tps: "1'000.00" is no number from 0 on; copy the log again, or run the test again
-        refused: line 9: thds: "1,024" is no number from 0 on; copy the log again, or run the test again
-        refused: line 9: err/s: "0,00" is no number from 0 on; copy the log again, or run the test again
-        refused: line 27: sum: "79,900.00" is no number from 0 on; copy the log again, or run the test again
-        refused: line 30: events (avg/stddev): "1,250.0000/3.00" is no number from 0 on; copy the log again, or run the test again
-        refused: line 31: execution time (avg/stddev): "9,9875/0.00" is no number from 0 on; copy the log again, or run the test again"#]].assert_eq(&all.join("\n"));
+        refused: line 9: qps: "20,000.00" is not a number from 0 on; copy the log again, or run the test again
+        refused: line 9: tps: "1,000.00" is not a number from 0 on; copy the log again, or run the test again
+        refused: line 9: tps: "1'000.00" is not a number from 0 on; copy the log again, or run the test again
+        refused: line 9: thds: "1,024" is not a number from 0 on; copy the log again, or run the test again
+        refused: line 9: err/s: "0,00" is not a number from 0 on; copy the log again, or run the test again
+        refused: line 27: sum: "79,900.00" is not a number from 0 on; copy the log again, or run the test again
+        refused: line 30: events (avg/stddev): "1,250.0000/3.00" is not a number from 0 on; copy the log again, or run the test again
+        refused: line 31: execution time (avg/stddev): "9,9875/0.00" is not a number from 0 on; copy the log again, or run the test again"#]].assert_eq(&all.join("\n"));
     let of_0_5 = "[   5s] threads: 8, tps: 1000.00, reads: 20000.00, writes: 0.00, response time: 9.00ms (95%)";
     let line = LOG.lines().find(|line| line.starts_with("[ 5s ]")).unwrap();
     assert_eq!(said(line, of_0_5), "");
@@ -86,9 +86,9 @@ fn another_percentile_than_that_of_intervals_is_excluded() {
         said("lat (ms,95%): 9.00", "lat (ms,50/99%): 8.00/9.50"),
     ];
     expect_test::expect![[r#"
-        its 99th percentile was left out: its report intervals have the 95th
-        its 95th percentile was left out: its report intervals have the 50th
-        its 95th percentile was left out: its report intervals have the 50th"#]]
+        its 99th percentile is excluded: its report intervals have the 95th
+        its 95th percentile is excluded: its report intervals have the 50th
+        its 95th percentile is excluded: its report intervals have the 50th"#]]
     .assert_eq(&all.join("\n"));
     let log = Log::parse(&LOG.replace("95th percentile", "99th percentile")).unwrap();
     let stated = log.to_slice().stated.unwrap().response.unwrap();
@@ -113,7 +113,7 @@ fn a_mean_without_a_sum_is_held_against_threads() {
     };
     let log = with_avg("11.00");
     let flaws: Vec<String> = log.flaws.iter().map(ToString::to_string).collect();
-    expect_test::expect!["its times contradict one another: 8 threads of 9.9875 s on average, and 110.00 s of all events, so that response times were left out"].assert_eq(&flaws.join("\n"));
+    expect_test::expect!["its times contradict one another: 8 threads of 9.9875 s on average, and 110.00 s of all events, so response times are excluded"].assert_eq(&flaws.join("\n"));
     assert!(log.to_slice().stated.unwrap().response.is_none());
     // Digits, and an event of each thread that one of both lacks.
     for avg in ["7.98", "8.00", "8.05"] {
@@ -127,7 +127,7 @@ fn contradicting_times_leave_no_response_times() {
     let log = Log::parse(&LOG.replace("9.9875/", "9.1000/")).unwrap();
     let slice = log.to_slice();
     assert!(slice.response_times.is_empty() && slice.stated.unwrap().response.is_none());
-    assert!(log.flaws[0].to_string().ends_with("so that response times were left out"));
+    assert!(log.flaws[0].to_string().ends_with("so response times are excluded"));
     // The unit of the heading is not that of the values.
     for unit in ["s", "us"] {
         let text = LOG.replace("Latency (ms)", &format!("Latency ({unit})"));

@@ -85,7 +85,7 @@ fn two_logs_of_a_step_cost_that_step_alone() {
         problem.contains("read-write-1.0.log and ") && problem.contains("point-select-1.1.log")
     );
     assert!(problem.ends_with(
-        "are all step b on my5651; give one of them, or say which is which with LABEL:STEP=FILE"
+        "are all step b on my5651; give one of them, or name each with LABEL:STEP=FILE"
     ));
 }
 
@@ -132,7 +132,7 @@ fn what_is_no_log() {
     let fatal = format!("{begun}FATAL: unable to connect to MySQL server\nFATAL: later\n");
     assert_eq!(
         text(&fatal),
-        "line 2: sysbench gave up and said \"unable to connect to MySQL server\"; put that right and run \
+        "line 2: sysbench stopped and said \"unable to connect to MySQL server\"; correct that and run \
          the test again"
     );
 }
@@ -237,7 +237,7 @@ fn more_than_a_run() {
     let problem = |text: &str| Log::parse(text).unwrap_err();
     assert_eq!(
         problem(&format!("{whole}{whole}")),
-        "it has several runs of sysbench: give each a log of its own"
+        "it has several runs of sysbench: give each run its own log"
     );
     let checkpoint = format!("{whole}[ 10s ] Checkpoint report:\n");
     assert!(problem(&checkpoint).contains("--report-checkpoints"));
@@ -275,7 +275,7 @@ fn what_is_another_form_of_a_log() {
         whole.lines().map(|line| format!("2026-01-01 10:00:00 {line}\n")).collect();
     assert_eq!(
         Log::parse(&stamped).unwrap_err(),
-        "line 4: its lines have \"2026-01-01 10:00:00\" before them: take it out, as with cut -c21-"
+        "line 4: its lines have \"2026-01-01 10:00:00\" before them: remove it, for example with cut -c21-"
     );
     let json = "{\n  \"queries\": 1\n}\n";
     assert!(Log::parse(json).unwrap_err().starts_with("this is the JSON of rqps sysbench --json"));

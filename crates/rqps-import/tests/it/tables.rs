@@ -29,7 +29,10 @@ fn options_come_first() {
     assert_eq!(clients, [4; 6]);
     let other = rqps_import::Options { base: Some("my57".to_owned()), ..options };
     let problem = mytools::import(&data("tables.1u"), &other).unwrap_err().to_string();
-    assert!(problem.starts_with("there is no system \"my57\"; there are x.my5651"), "{problem}");
+    assert!(
+        problem.starts_with("there is no system \"my57\"; the systems are x.my5651"),
+        "{problem}"
+    );
 }
 
 /// Each way in which a folder may be wrong, with the words for it.

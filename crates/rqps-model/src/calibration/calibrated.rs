@@ -1,10 +1,10 @@
-//! What a run remembers of a calibration.
+//! The summary of a calibration in a run.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Dbms, Estimate, Host, StepKind};
 
-/// The noise that is left on one step.
+/// The noise on one step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Floor {
     /// The step: `point-query`.
@@ -17,7 +17,7 @@ pub struct Floor {
     pub ratio: Estimate,
 }
 
-/// How far starts of the same server differ on one step.
+/// Differences between starts of the same server on one step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CalibratedStarts {
     /// The server.
@@ -32,7 +32,7 @@ pub struct CalibratedStarts {
     pub sd: f64,
 }
 
-/// What a run remembers of the calibration that was there when it began.
+/// The summary of the calibration that existed when a run began.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Calibrated {
     /// When it was made, milliseconds since 1970.
@@ -48,12 +48,12 @@ pub struct Calibrated {
     /// The step that shows it, with its interval; absent in runs of older versions.
     #[serde(default)]
     pub worst: Option<Floor>,
-    /// Pairs of one system whose interval did not hold 1, and all that were tried; absent where the
-    /// calibration was made without `--power`.
+    /// Pairs of one system whose interval excludes 1, and all pairs; absent where the calibration
+    /// was made without `--power`.
     #[serde(default)]
     pub false_alarms: Option<(u32, u32)>,
-    /// The largest difference that is seen on every step that was tried, as a share.
+    /// The smallest difference that is found on every step tried, as a share.
     pub visible: Option<f64>,
-    /// How far starts of the servers differed.
+    /// Differences between starts of the servers.
     pub starts: Vec<CalibratedStarts>,
 }

@@ -1,11 +1,11 @@
-//! What a calibration found beside the noise itself: what disturbed it, which location is narrowest.
+//! Other findings of a calibration: disturbances, and the narrowest location.
 
 use serde::{Deserialize, Serialize};
 
 use super::Calibration;
 use crate::WarningKind;
 
-/// What disturbed some slices of a calibration, of one kind.
+/// One kind of disturbance of a calibration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Disturbance {
     /// The worst of them.
@@ -26,7 +26,7 @@ pub struct Narrowest {
 }
 
 impl Calibration {
-    /// What disturbed a tenth or more of its slices and blocks, the most frequent first.
+    /// Disturbances of a tenth or more of its slices and blocks, the most frequent first.
     #[must_use]
     pub fn disturbed_by(&self) -> Vec<&Disturbance> {
         let is_often = |d: &&Disturbance| d.n > 0 && d.n.saturating_mul(10) >= self.n_slices;

@@ -1,9 +1,9 @@
-//! In what the query plans of two systems differ, as far as that can change QPS.
+//! Differences between the query plans of two systems that can change QPS.
 //!
-//! Versions of a family are compared in full. Between families only which index is used, or that all
-//! is read, is compared (of partitions, whose indexes PostgreSQL names itself, whether it is the primary
-//! key or another): a clustered index and a heap reach the same rows by different words, sorts
-//! and temporary tables are parts of one server alone, and some statements are written otherwise.
+//! Versions of a family are compared in full. Between families, only the index, or a full scan, is
+//! compared (of partitions, whose indexes PostgreSQL names itself, whether it is the primary key or
+//! another): a clustered index and a heap name the same access differently, sorts and temporary
+//! tables exist in one server alone, and some statements are written differently.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::{Access, Extra, Path, PlanShape, QueryPlan};
 use crate::RunStep;
 
-/// What of two plans is not the same.
+/// A kind of difference between two plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Aspect {
@@ -20,7 +20,7 @@ pub enum Aspect {
     Path,
     /// The index.
     Index,
-    /// Whether the index has all that is asked for.
+    /// Whether the index has all columns needed.
     Covering,
     /// How, or in which order, tables are joined.
     Join,
@@ -48,14 +48,14 @@ impl Aspect {
     }
 }
 
-/// A statement that two systems go about in different ways.
+/// A statement that two systems execute by different plans.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatementDifference {
     /// Its place among the statements of the step.
     pub statement_idx: usize,
     /// The statement, as the base has it.
     pub sql: String,
-    /// In what the plans differ.
+    /// The kinds of differences.
     pub aspects: BTreeSet<Aspect>,
     /// The base's plan in words.
     pub base: String,
@@ -63,7 +63,7 @@ pub struct StatementDifference {
     pub vs: String,
 }
 
-/// The statements of a step that two systems go about in different ways; one at least.
+/// The statements of a step that two systems execute by different plans; one at least.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanDifference {
     /// In the order of the step.
@@ -78,14 +78,13 @@ impl PlanDifference {
         let Some(first) = self.statements.first() else { return String::new() };
         let more = match self.statements.len() {
             1 => String::new(),
-            2 => ", and one statement more".to_owned(),
-            n => format!(", and {} statements more", n - 1),
+            2 => ", and one more statement".to_owned(),
+            n => format!(", and {} more statements", n - 1),
         };
         format!("{} against {} ({}){more}", first.base, first.vs, first.sql)
     }
 
-    /// Whether the way to the rows, or the index, is another one in any statement: what can move a
-    /// QPS many times over.
+    /// Whether access path or index differ in any statement: that can change QPS many times over.
     #[must_use]
     pub fn is_of_access(&self) -> bool {
         let of_access = |a: &Aspect| matches!(a, Aspect::Path | Aspect::Index);
@@ -93,8 +92,8 @@ impl PlanDifference {
     }
 }
 
-/// In what the plans of a step differ between the systems `base` and `vs` of a run; `None` where they
-/// do not, and where nothing is known of one.
+/// The differences between the plans of a step on the systems `base` and `vs` of a run; `None`
+/// without any, and where one plan is not known.
 #[must_use]
 pub fn plan_difference(step: &RunStep, base: usize, vs: usize) -> Option<PlanDifference> {
     let plans = |idx: usize| step.systems.get(idx).map(|system| &system.plans);
@@ -119,7 +118,7 @@ fn of_statement(idx: usize, base: &QueryPlan, vs: &QueryPlan) -> Option<Statemen
     })
 }
 
-/// In what two plans of a statement differ; in nothing where one of them is not known.
+/// The kinds of differences between two plans of a statement; none where one of them is not known.
 #[must_use]
 pub fn aspects(one: &QueryPlan, other: &QueryPlan) -> BTreeSet<Aspect> {
     let (Some(a), Some(b)) = (&one.shape, &other.shape) else { return BTreeSet::new() };

@@ -1,10 +1,10 @@
-//! What runs are made under, as far as they can differ in it.
+//! Conditions of runs.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{MemorySize, Placement};
 
-/// What a condition is about.
+/// The topic of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Topic {
     /// The machine.
@@ -20,7 +20,7 @@ pub enum Topic {
 }
 
 impl Topic {
-    /// Whether a difference can move figures by itself.
+    /// Whether a difference alone can change QPS.
     #[must_use]
     pub fn moves_figures(self) -> bool {
         !matches!(self, Self::Tool)
@@ -49,7 +49,7 @@ pub enum Condition {
     Host,
     /// The host's memory.
     Memory,
-    /// How far the kernel reads ahead on the storage.
+    /// Read-ahead of the storage.
     ReadAhead,
     /// File system and device of the data directories.
     Storage,
@@ -62,7 +62,7 @@ pub enum Condition {
         /// Its keys, from the outermost on.
         keys: Vec<String>,
     },
-    /// A value of a suite of the plan that is not its first.
+    /// A value of a suite of the plan other than the first.
     FurtherSuite {
         /// The suite's number; the first has 1.
         number: usize,
@@ -98,15 +98,15 @@ impl Condition {
         keys.last().is_some_and(|key| key == "rows" || key == "tables")
     }
 
-    /// Whether a value may make a difference. That rqps did not record it yet is none by itself: it would stand
-    /// between every run of before and of today.
+    /// Whether a value counts as a difference. A read-ahead that was not recorded does not: every
+    /// older run lacks it.
     #[must_use]
     pub fn counts(&self, value: Option<&ConditionValue>) -> bool {
         *self != Self::ReadAhead || value != Some(&ConditionValue::Unknown)
     }
 }
 
-/// One condition that is not the same in all runs.
+/// A condition that differs between runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DifferentCondition {
     /// Which one.
@@ -116,7 +116,7 @@ pub struct DifferentCondition {
 }
 
 impl DifferentCondition {
-    /// Whether two of the runs differ in it, for all that is known of them.
+    /// Whether two of the runs differ in it, as far as is known.
     #[must_use]
     pub fn differs(&self, a: usize, b: usize) -> bool {
         let (a, b) = (self.values.get(a), self.values.get(b));
@@ -153,7 +153,7 @@ impl ConditionValue {
     }
 }
 
-/// In what a step on a system differs from the same step on a system of another run.
+/// A difference between a step on a system and the same step on a system of another run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepDifference {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{PlanShape, Tool, Wall};
 
-/// A rate that was held of the one that was set.
+/// The held rate and the set rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct HeldRate {
     /// Mean rate, per second.
@@ -13,7 +13,7 @@ pub struct HeldRate {
     pub target_per_s: f64,
 }
 
-/// Two rates at which the windows of a step lie.
+/// Two levels between which the rate of a step alternates.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RateLevels {
     /// The lower rate, per second.
@@ -44,7 +44,7 @@ pub struct TakenTime {
     pub other_share: f64,
 }
 
-/// What takes CPU time from a server.
+/// What took CPU time from a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TakenBy {
@@ -162,7 +162,7 @@ pub enum Share {
     All,
 }
 
-/// By how much rQPS differs from start to start, as a standard deviation.
+/// Standard deviation of rQPS between starts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StartSpread {
     /// Median over the steps.
@@ -173,7 +173,7 @@ pub struct StartSpread {
     pub step: String,
 }
 
-/// By how much rQPS is taken to differ from start to start where a ratio is of one, as a standard deviation.
+/// Assumed standard deviation of rQPS between starts, for ratios of one start.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct AssumedStartSd {
     /// The least over the steps.

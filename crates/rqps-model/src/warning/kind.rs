@@ -18,7 +18,7 @@ use crate::{Calibrated, ErrorCount, Estimate, RunStatus, TableDifference};
 #[serde(rename_all = "kebab-case", tag = "kind")]
 #[strum(serialize_all = "kebab-case")]
 pub enum WarningKind {
-    /// Events met errors that are ignored and retried.
+    /// Events failed and were retried.
     Errors {
         /// How many.
         n: u64,
@@ -36,12 +36,12 @@ pub enum WarningKind {
         /// Client CPU over the CPU time that its threads could have had, percent.
         pct: u32,
     },
-    /// The server's background work had not come to rest before the step.
+    /// Background work of the server may have been unfinished when the step began.
     NotSettled {
-        /// What the server still had to do, as it says.
+        /// The unfinished work, as the server reports it.
         left: String,
     },
-    /// A rate was set and not held.
+    /// The set rate was not held.
     RateMissed {
         /// Starts missed.
         n_missed: u64,
@@ -71,18 +71,17 @@ pub enum WarningKind {
         /// Lowest over highest frequency of the fastest CPU in the step so far, percent.
         pct: u32,
     },
-    /// The server read from storage what the block before had found in memory.
+    /// The server read from storage after a block without reads.
     Colder {
         /// Bytes read, and pages of faults that read.
         bytes: u64,
     },
-    /// Neither rqps nor, as far as is known, its host ran for a part of the measured time: somebody stopped
-    /// it, or the virtual machine was paused.
+    /// rqps was stopped, or the host was paused, for a part of the measured time.
     Paused {
         /// For how long, seconds.
         seconds: u32,
     },
-    /// The block was measured again, because nobody measured for a part of its time.
+    /// A block or slice was measured again after a pause.
     MeasuredAgain,
     /// The host was suspended.
     HostSuspended {
@@ -94,22 +93,22 @@ pub enum WarningKind {
         /// Forward, or back where it is negative, milliseconds.
         by_ms: i64,
     },
-    /// The threads that serve the clients were stopped on purpose.
+    /// Connection threads were stopped on purpose.
     InjectedSlowdown {
-        /// Share of the counted time in which they were, as it was measured, basis points.
+        /// Measured share of the counted time in which they were stopped, basis points.
         share_bp: u32,
         /// How they were stopped.
         way: StopWay,
     },
-    /// The servers that waited were not stopped, as slices took too long.
+    /// Waiting servers were not stopped, because slices took too long.
     WaitingNotStopped,
     /// The run was interrupted and resumed before this step, on tables filled again.
     Resumed,
     /// The run was interrupted, and the server was started again on its data.
     StartedAgain,
-    /// The server failed before and was started on tables filled again.
+    /// The server had failed and was started on tables filled again.
     StartedOnNewData,
-    /// The base had been measured before, so there is no ratio.
+    /// The base was measured before, so there is no ratio.
     WithoutBase,
     /// The systems do not fit into memory together and were measured one after the other.
     OneAfterTheOther,
@@ -168,22 +167,23 @@ pub enum WarningKind {
     },
     /// The system and the base are of different runs.
     OtherRun,
-    /// The same, and the runs differ in what can move the result.
+    /// The same, and the runs differ in conditions that can change the result.
     UnlikeRun {
         /// What differs.
         differences: Vec<StepDifference>,
     },
-    /// The windows of the step lie at two rates.
+    /// The rate alternates between two levels.
     TwoLevels {
         /// The rates.
         levels: RateLevels,
     },
-    /// The windows lie at two rates at the same times as those of another system of the same blocks.
+    /// The rate alternates between two levels at the same times as that of another system of the
+    /// same blocks.
     HostLevels {
         /// The rates.
         levels: RateLevels,
     },
-    /// The rate or its ratio to the base drifts from the first block to the last.
+    /// The rate, or its ratio to the base, changed steadily within the step.
     Drift {
         /// Rate of the last block over that of the first, where it drifts.
         rate: Option<Estimate>,
@@ -212,18 +212,18 @@ pub enum WarningKind {
         /// Whether they are blocks of interleaved systems.
         are_blocks: bool,
     },
-    /// The query plan of a statement was not the same on all starts of the server.
+    /// Starts of the server ran different query plans.
     PlanVaries {
         /// The plans, the most frequent first.
         plans: Vec<PlanOfStarts>,
         /// The statement; of several the first.
         sql: String,
-        /// Further statements whose plan was not the same.
+        /// Further statements whose plan differed.
         n_more: usize,
     },
-    /// The tables of the system and of the base are not in the same state.
+    /// The tables of system and base differ in state.
     TablesDiffer {
-        /// In what, each with its values on the start where they differ most.
+        /// The differences, each with its values on the start where they differ most.
         differences: Vec<TableDifference>,
     },
     /// The run was interrupted and resumed.
@@ -231,19 +231,19 @@ pub enum WarningKind {
         /// The slice that was stored last.
         last: Option<LastSlice>,
     },
-    /// The run came from an archive before it had finished, and is not resumed here.
+    /// The run was imported before it had finished, and is not resumed here.
     UnfinishedArchive,
     /// The run ended before its steps did.
     RunEnded {
         /// The error.
         reason: String,
     },
-    /// A system is not measured any more.
+    /// A system is no longer measured.
     Excluded {
         /// The error.
         reason: String,
     },
-    /// A server has other settings than before the interruption.
+    /// A server has other settings than at an earlier start.
     SettingsChanged {
         /// The settings.
         settings: Vec<ChangedSetting>,
@@ -265,12 +265,12 @@ pub enum WarningKind {
         #[serde(flatten)]
         fault: ServerFault,
     },
-    /// Data that an earlier attempt left are not used.
+    /// Data of an earlier attempt are not used.
     DataNotUsed {
         /// The error.
         reason: String,
     },
-    /// The tables were copied from those that an earlier run filled.
+    /// The tables are copies of an earlier run's.
     TablesReused {
         /// The run, by its id.
         run: String,
@@ -287,14 +287,14 @@ pub enum WarningKind {
         /// The error.
         reason: String,
     },
-    /// A system begins on new tables, as those of another system could not be used.
+    /// A system has new tables, because those of another system could not be used.
     NewTables,
-    /// A server did not stop as it should, or its guest's database could not be left.
+    /// A server did not stop as it should, or its guest database could not be removed.
     NotStopped {
         /// What happened.
         reason: String,
     },
-    /// A system could not be looked at before the run began.
+    /// The audit could not reach a system before the run.
     NotLookedAt {
         /// The error.
         reason: String,
@@ -317,7 +317,7 @@ pub enum WarningKind {
         /// The run of the base, by its id.
         base: String,
     },
-    /// Runs that are compared did not fill their tables with the same rows.
+    /// Compared runs have tables with different rows.
     RowsDiffer {
         /// The runs, by id.
         runs: Vec<String>,
@@ -355,7 +355,7 @@ pub enum WarningKind {
         /// The systems, each with its statements.
         systems: Vec<OfSystem<Vec<String>>>,
     },
-    /// Steps did other work than they should have.
+    /// Steps did other work than intended.
     ChecksFailed {
         /// The checks.
         checks: Vec<FailedCheck>,
@@ -398,7 +398,7 @@ pub enum WarningKind {
     StartedOnce {
         /// Whether servers were started again when the run was resumed.
         was_resumed: bool,
-        /// What intervals are widened by; absent without an interval.
+        /// The assumed differences between starts; absent without an interval.
         assumed: Option<AssumedStartSd>,
     },
     /// Servers were started several times.
@@ -415,16 +415,16 @@ pub enum WarningKind {
         spread: Option<StartSpread>,
         /// Intervals of one start alone.
         n_without: usize,
-        /// What those are widened by.
+        /// The differences between starts that those assume.
         assumed: Option<AssumedStartSd>,
     },
-    /// The base was measured once more, as a server of its own.
+    /// The base was measured twice, as two servers.
     NullArm {
-        /// The system that is the base once more.
+        /// The second of them.
         system: usize,
         /// Ratios to the base that have an interval.
         n: usize,
-        /// Steps whose interval does not hold 1.
+        /// Steps whose interval excludes 1.
         outside: Vec<String>,
         /// Steps with a verdict of slower or faster.
         called: Vec<String>,
@@ -462,7 +462,7 @@ pub enum WarningKind {
         /// In memory.
         memory: bool,
     },
-    /// Allocators differ with the builds.
+    /// The builds have different allocators.
     UnequalAllocators {
         /// The systems, each with its allocator.
         systems: Vec<OfSystem<String>>,
@@ -527,7 +527,7 @@ pub enum WarningKind {
     NotImported {
         /// The systems; empty for all of the report.
         systems: Vec<usize>,
-        /// The parts, beside the CPU of server and client apart.
+        /// The parts, besides separate CPU of server and client.
         lacking: Vec<MetricsPart>,
     },
     /// Steps of single slices have no interval.
@@ -535,7 +535,7 @@ pub enum WarningKind {
         /// The steps.
         steps: Vec<String>,
     },
-    /// Steps have no ratio, as a slice finished no operation.
+    /// Steps have no ratio, because a slice finished no operation.
     NoOperations {
         /// The steps.
         steps: Vec<String>,
@@ -549,8 +549,8 @@ pub enum WarningKind {
         /// The first line of the error.
         reason: String,
     },
-    /// Something outside the run had the host's CPUs for half of the blocks of steps, or more. Verdicts of these steps
-    /// are withheld unless the reader allows a busy host.
+    /// Something outside the run had the host's CPUs for half of the blocks of steps, or more.
+    /// These steps have no verdict unless the reader allows a busy host.
     HostBusy {
         /// The steps.
         steps: Vec<String>,

@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// It moves nothing, or less than anybody would see.
+    /// It changes QPS too little to be seen.
     Minor,
-    /// It can move some steps by some percent; it is listed.
+    /// It can change QPS of some steps by some percent; it is listed.
     Notable,
-    /// It can move many steps by more than the usual bound, or one of them many times over, or lets
-    /// systems do other work: the ratios are not those of the servers alone.
+    /// It can change QPS of many steps by more than the usual bound, or of one step many times
+    /// over, or makes systems do other work: ratios are not those of the servers alone.
     Severe,
 }
 

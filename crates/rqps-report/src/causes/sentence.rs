@@ -72,19 +72,21 @@ pub(crate) fn reason(reason: Reason) -> &'static str {
     match reason {
         Reason::OtherHosts => "measured on different hosts",
         Reason::OtherKernels => "measured on different kernels",
-        Reason::HeldRate => "the clients were held at a rate",
+        Reason::HeldRate => "the clients worked at a set rate",
         Reason::OthersAtRate => {
-            "other clients worked beside those that the figure is of, at a rate, and the threads \
-             that serve either are not known"
+            "other clients worked at a set rate beside the measured ones, and it is not known which \
+             threads serve which clients"
         }
-        Reason::UnknownServer => "the server's processes are not known to rqps",
+        Reason::UnknownServer => "rqps does not know the server's processes",
         Reason::TakenUnequally => {
-            "others took more CPU from the slower one's slices than its own CPU accounts for"
+            "other processes took more CPU from the slower system than in proportion to its own CPU"
         }
         Reason::UnequalSlices => {
-            "the slices differ too much in their time per operation to take its change apart"
+            "the time per operation varies too much between slices to explain its change"
         }
-        Reason::OtherProcesses => "other processes used more of the host's CPUs meanwhile",
+        Reason::OtherProcesses => {
+            "other processes used more of the host's CPUs during the slower system's slices"
+        }
     }
 }
 
@@ -109,12 +111,12 @@ fn numbers(told: Told<'_>) -> Vec<String> {
         Kind::PlanChange => {
             out.extend(evidence.plan.as_ref().map(|plan| {
                 let [own, base] = [&plan.vs, &plan.base].map(|text| clip(text, PLAN_COLUMNS));
-                format!("{own} in place of {base}")
+                format!("{own} instead of {base}")
             }));
             out.extend(cause.quantities.iter().filter_map(|q| amounts(split, *q, op)));
             let what = server_words(split, &cause.parts);
             out.push(format!("{what} per {op} {}", cpu_times(split, cause)));
-            out.push(format!("{} in all", signed_us(split.total.difference.point)));
+            out.push(format!("{} in total", signed_us(split.total.difference.point)));
         }
         Kind::Waiting => {
             out.push(format!("waiting {} per {op}", of(&cause.parts)));
@@ -131,8 +133,8 @@ fn numbers(told: Told<'_>) -> Vec<String> {
         Kind::BackgroundWork => {
             out.extend(cause.quantities.iter().filter_map(|q| amounts(split, *q, op)));
             let what = match cause.parts.contains(&TimePart::Background) {
-                true if split.others_beside => "CPU of the server's threads that serve others",
-                true => "CPU of the server's threads that serve no client",
+                true if split.others_beside => "CPU of the server's other threads",
+                true => "CPU of background threads",
                 false => "waiting",
             };
             out.push(format!("{what} {} per {op}", of(&cause.parts)));
@@ -151,7 +153,7 @@ fn numbers(told: Told<'_>) -> Vec<String> {
         && cause.reason.is_none()
         && taken.abs() >= WORTH_TELLING * whole_us.abs()
     {
-        out.push(format!("without {} of CPU that others took", signed_us(taken)));
+        out.push(format!("excluding {} of CPU that others took", signed_us(taken)));
     }
     out.extend(hints(&evidence.hints, cause.kind));
     out
@@ -166,7 +168,7 @@ fn whole_us(cause: &Cause, split: &Split) -> f64 {
 fn of_taken(cause: &Cause, split: &Split) -> Vec<String> {
     let shares = cause.others.map(|shares| {
         let (own, other) = (percent(shares.candidate), percent(shares.base));
-        format!("other processes had {own} of the host's CPUs, {other} in the base's slices")
+        format!("other processes used {own} of the host's CPUs, {other} in the base's slices")
     });
     let who = if cause.kind == Kind::ClientLimited { "client threads" } else { "threads" };
     let waited = signed_us(split.change_us(&cause.parts).unwrap_or(0.0));
@@ -195,8 +197,8 @@ fn of_storage(cause: &Cause, split: &Split) -> Vec<String> {
 /// Whose CPU is meant by that of the server: not all of it where others work beside.
 fn server_words(split: &Split, parts: &[TimePart]) -> &'static str {
     match split.others_beside {
-        true => "CPU of the threads that serve these clients",
-        false if split.is_told_apart(parts) => "CPU of the threads that serve clients",
+        true => "CPU of these clients' connection threads",
+        false if split.is_told_apart(parts) => "CPU of connection threads",
         false => "server CPU",
     }
 }
@@ -206,7 +208,7 @@ fn cpu_words(split: &Split, parts: &[TimePart]) -> &'static str {
     match (parts.contains(&TimePart::Client), parts.contains(&TimePart::Background)) {
         (false, _) => server_words(split, parts),
         (true, false) => "server and client CPU",
-        (true, true) => "CPU of server, its background and client",
+        (true, true) => "CPU of server, background and client",
     }
 }
 
@@ -239,7 +241,7 @@ fn amounts(split: &Split, quantity: Quantity, op: &str) -> Option<String> {
     Some(format!("{} per {op} {base} to {candidate}", quantity.words()))
 }
 
-/// Storage traffic: `IO unchanged`, or what changed of it beyond chance; nothing where it was not
+/// Storage traffic: `IO unchanged`, or what changed of it beyond chance; `None` where it was not
 /// measured, or where chance can make the change and it is too large to be called none.
 fn io(split: &Split, op: &str) -> Option<String> {
     if split.is_io_unchanged()? {
@@ -261,9 +263,9 @@ fn largest_parts(split: &Split, op: &str) -> Vec<String> {
     let least = WORTH_TELLING * total.difference.point.abs();
     let told = parts.iter().filter(|(_, us)| us.abs() >= least && us.abs() > 0.0).take(3);
     let told: Vec<String> =
-        told.map(|(part, us)| format!("{} {}", part.words(), signed_us(*us))).collect();
+        told.map(|(part, us)| format!("{} {}", part.words(split.basis), signed_us(*us))).collect();
     let (change, base) = (signed_us(total.difference.point), us_text(total.base));
-    let mut out = vec![format!("{change} to {base} per {op}")];
+    let mut out = vec![format!("{change} per {op} (base {base})")];
     out.extend((!told.is_empty()).then(|| told.join(", ")));
     out
 }

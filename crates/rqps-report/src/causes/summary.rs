@@ -104,9 +104,9 @@ fn whose_cpu(
     let (apart, whole): (Vec<_>, Vec<_>) =
         of_kind.iter().copied().partition(|(_, cause)| cause.is_of_serving);
     if whole.is_empty() {
-        return ("CPU of the threads that serve clients", String::new());
+        return ("CPU of connection threads", String::new());
     }
-    let told = || format!("; on {} that of the threads that serve clients", places(&apart, all));
+    let told = || format!("; on {}, CPU of connection threads", places(&apart, all));
     ("server CPU", if apart.is_empty() { String::new() } else { told() })
 }
 

@@ -11,29 +11,27 @@ pub(super) fn columns() -> Vec<Column> {
     let mut all = vec![
         column(
             "cause",
-            "what explains a verdict of slower or faster: cpu-overhead, more-work, waiting, \
-             storage-reads, storage-writes, plan-change, client-limited, host-limited, \
-             background-work, several or not-explained; empty for any other verdict",
+            "cause of a verdict slower or faster: cpu-overhead, more-work, waiting, storage-reads, \
+             storage-writes, plan-change, client-limited, host-limited, background-work, several \
+             or not-explained; empty for other verdicts",
             |r| r.cell.cause().map_or_else(String::new, |c| c.kind.key().to_owned()),
         ),
-        column("cause_share", "the share of the change that it explains: 0.9 is 90%", |r| {
+        column("cause_share", "share of the change that the cause explains; 0.9 is 90%", |r| {
             number(r.cell.cause().and_then(|cause| cause.share))
         }),
-        column("cause_sentence", "the cause with the numbers that carry it", |r| {
+        column("cause_sentence", "the cause as a sentence with its numbers", |r| {
             sentence::of_cell(r.cell).map_or_else(String::new, |text| words(&text))
         }),
     ];
-    all.extend(change_columns(
-        "time",
-        "time per operation: slots / operations per second",
-        |split| Some(&split.total),
-    ));
+    all.extend(change_columns("time", "time per operation (slots / rate)", |split| {
+        Some(&split.total)
+    }));
     all.extend(super::estimate_columns(
         "ageing",
-        "figure / that of the step's twin before the steps that write, below 1 is slower",
+        "`figure` / that of the `.pre` step, before the steps that write; below 1 is slower",
         |cell| cell.ageing.map(|ageing| ageing.ratio),
     ));
-    all.extend(super::estimate_columns("ageing_ratio", "ageing / that of the base", |cell| {
+    all.extend(super::estimate_columns("ageing_ratio", "`ageing` / that of the base", |cell| {
         cell.ageing.and_then(|ageing| ageing.relative)
     }));
     for part in TimePart::ALL {
@@ -59,15 +57,15 @@ fn change_columns(
     vec![
         column(
             format!("{name}_us_per_operation"),
-            format!("{meaning}; mean over slices; empty for the base"),
+            format!("{meaning}; µs, mean over slices; empty for the base"),
             move |r| number(of(r).map(|change| change.candidate)),
         ),
         column(
             format!("{name}_change_us"),
-            "this less that of the base, microseconds per operation",
+            "difference from the base, µs per operation",
             move |r| number(of(r).map(|change| change.difference.point)),
         ),
-        column(format!("{name}_change_us_low"), "lower end of its 95% interval", end(false)),
-        column(format!("{name}_change_us_high"), "upper end of its 95% interval", end(true)),
+        column(format!("{name}_change_us_low"), "lower end of the 95% interval", end(false)),
+        column(format!("{name}_change_us_high"), "upper end of the 95% interval", end(true)),
     ]
 }

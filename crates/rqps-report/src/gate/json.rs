@@ -1,4 +1,4 @@
-//! The gate's answer for programs; docs/gate.md has its fields.
+//! The gate's answer for programs; docs/how-to/ci.md has its fields.
 
 use rqps_model::RunStatus;
 use serde::Serialize;
@@ -32,6 +32,7 @@ struct GateJson<'a> {
     n_same: usize,
     n_unclear: usize,
     n_errors: usize,
+    n_host_busy: usize,
     n_not_judged: usize,
     n_not_reached: usize,
     results: Vec<ResultJson<'a>>,
@@ -81,6 +82,7 @@ pub fn render(gate: &Gate<'_>) -> String {
         n_same: gate.counts().same,
         n_unclear: gate.counts().unclear,
         n_errors: gate.counts().errors,
+        n_host_busy: gate.n_host_busy(),
         n_not_judged: gate.counts().not_judged,
         n_not_reached: gate.counts().not_reached,
         results: gate.rows().map(|(judged, step, cell)| result(gate, judged, step, cell)).collect(),

@@ -1,8 +1,8 @@
 //! The gate's answer as a JUnit XML file, which CI servers show as tests: one per step and candidate.
 //!
-//! Slower is a failure, unclear, not judged and not reached are skipped, a step without a figure that
-//! counts is an error. Whatever keeps the gate from a judgement is an error of the file, too: a reader
-//! of it alone must not see a pass. The form is that of the Ant task, which they all read.
+//! Slower is a failure. Unclear, not judged and not reached are skipped. A step without a valid result is an
+//! error. Whatever prevents a judgement is an error of the file, too: a reader of the file alone must not see a
+//! pass. The form is that of the Ant task, which they all read.
 
 use super::{table, warnings, words};
 use crate::warning::InWords;
@@ -57,7 +57,7 @@ pub fn render(gate: &Gate<'_>) -> String {
     file(&suite, &out)
 }
 
-/// The file where there is no judgement at all: no such run, no candidate, no step.
+/// The file where nothing can be judged: no such run, no candidate, no step.
 #[must_use]
 pub fn of_error(message: &str) -> String {
     let suite =
@@ -115,8 +115,9 @@ fn result(gate: &Gate<'_>, outcome: &Outcome, cell: &Cell) -> Option<String> {
             Some(format!("<failure type=\"slower\" message=\"{message}\"/>"))
         }
         Outcome::RateNotHeld => {
-            let message =
-                escaped(&format!("SLA failed: it did not hold the insert rate, {base} did"));
+            let message = escaped(&format!(
+                "SLA failed: the system did not hold the insert rate, but {base} did"
+            ));
             Some(format!("<failure type=\"sla-failed\" message=\"{message}\"/>"))
         }
         Outcome::Error(_) => {

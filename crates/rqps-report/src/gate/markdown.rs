@@ -1,4 +1,4 @@
-//! The gate's answer as a comment of a merge request: what needs somebody in a table, the rest folded
+//! The gate's answer as a comment of a merge request: open results in a table, the rest folded
 //! away.
 
 use super::{table, warnings, words};

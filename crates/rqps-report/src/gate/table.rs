@@ -5,7 +5,7 @@ use crate::causes::sentence;
 use crate::comparison;
 use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::layout;
-use crate::rule::verdict_rule;
+use crate::rule::{TEXT_SIGNS, verdict_rule};
 use crate::tone::Tone;
 use rqps_analysis::gate::{Gate, Outcome};
 use rqps_analysis::{Analysis, Cell};
@@ -92,16 +92,16 @@ pub(super) fn reasons(gate: &Gate<'_>) -> Vec<String> {
 
 /// How to read the table, in sentences.
 pub(super) fn legend(gate: &Gate<'_>) -> Vec<String> {
-    let mut out = vec![verdict_rule(gate.analysis)];
+    let mut out = vec![verdict_rule(gate.analysis, TEXT_SIGNS)];
     if gate.rows().any(|(_, _, cell)| cell.settle().is_some()) {
         out.push(
-            "+ behind unclear: how much more measuring would settle it with a chance of 80%."
+            "+ after unclear: how much more measuring would settle it with a chance of 80%."
                 .to_owned(),
         );
     }
     if warnings::has_base_warnings(gate) {
         out.push(format!(
-            "letters in brackets: on the base {}.",
+            "letters in brackets: warnings of the base {}.",
             one_line(gate.analysis.base_label())
         ));
     }

@@ -6,8 +6,8 @@ use crate::warning::InWords;
 use rqps_analysis::gate::Gate;
 use rqps_text::words::{one_line, wrap};
 
-/// The answer, the table and what stands behind it, in lines of at most `width` columns; `colour` is
-/// for terminals that want it.
+/// The answer, the table, reasons and warnings, in lines of at most `width` columns; `colour` is for terminals that
+/// want it.
 #[must_use]
 pub fn render(gate: &Gate<'_>, colour: bool, width: usize) -> String {
     let line = |first: &str, text: &str| wrap(first, text, width) + "\n";

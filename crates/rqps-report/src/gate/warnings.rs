@@ -1,5 +1,4 @@
-//! Warnings with a ratio: those of the candidate and those of the base, whose figure is in it
-//! as much.
+//! Warnings of a ratio: those of the candidate, and those of the base.
 
 use crate::csv;
 use rqps_analysis::gate::Gate;

@@ -1,4 +1,4 @@
-//! The gate's answer in a sentence, and what keeps it from one.
+//! The gate's answer in a sentence, and why there is none.
 
 use crate::command;
 use crate::{settle, unfit};
@@ -29,7 +29,7 @@ pub fn sentence(gate: &Gate<'_>) -> String {
     format!("{main}{others}.")
 }
 
-/// What was found slower, and what did not hold its insert rate: that is no slowdown of so much.
+/// What was found slower, and what did not hold its insert rate, which is no slowdown of so much.
 fn found(gate: &Gate<'_>) -> String {
     let analysis = gate.analysis;
     let who = match analysis.candidates().next() {
@@ -50,12 +50,12 @@ fn found(gate: &Gate<'_>) -> String {
     format!("{who} {}", said.join(", and "))
 }
 
-/// What keeps the gate from a judgement, and what was found all the same.
+/// Why there is no judgement, and what was found all the same.
 fn missing(gate: &Gate<'_>) -> Vec<String> {
     let steps = |n: usize| count(n, noun(gate));
     let (errors, all) = (gate.counts().errors, gate.judged.len());
     let said = [
-        (errors > 0, format!("{errors} of {} without a figure that counts", steps(all))),
+        (errors > 0, format!("{errors} of {} without a valid result", steps(all))),
         (gate.is_empty(), format!("none of {} could be judged", steps(all))),
         (gate.is_unfinished(), "the run is unfinished".to_owned()),
         (gate.counts().slower > 0, format!("{} slower", steps(gate.counts().slower))),
@@ -81,7 +81,7 @@ pub(super) fn outcome(outcome: &Outcome) -> &'static str {
     }
 }
 
-/// What keeps the gate from a judgement, a sentence each: for standard error.
+/// Why there is no judgement, a sentence each: for standard error.
 #[must_use]
 pub fn errors(gate: &Gate<'_>) -> Vec<String> {
     let of_steps = gate.judged.iter().filter_map(|one| match &one.outcome {
@@ -95,14 +95,14 @@ pub fn errors(gate: &Gate<'_>) -> Vec<String> {
     of_run.chain(of_steps).collect()
 }
 
-/// Those that are about no step: what should have been, and what is.
+/// Those that are about no step: what is expected, and what is.
 pub(super) fn run_errors(gate: &Gate<'_>) -> Vec<(&'static str, String)> {
     let run = gate.analysis.run;
     let mut out = Vec::new();
     if gate.is_unfinished() {
         let text = format!(
-            "run {} is not finished ({}): type its command again to go on with it ({}), or judge \
-             what there is with --allow-unfinished",
+            "run {} is not finished ({}): run its command again to resume it ({}), or judge the \
+             finished steps with --allow-unfinished",
             run.id,
             run.status,
             one_line(&command::line(&run.command_line))
@@ -135,7 +135,7 @@ pub(super) fn to_settle(cell: &Cell) -> Option<String> {
         .map(|settle| format!("{} would settle it with a chance of 80%", settle::words(&settle)))
 }
 
-/// Why an outcome is so, where its word does not say it.
+/// The reason of an outcome; `None` where its word says it.
 #[must_use]
 pub fn reason(gate: &Gate<'_>, outcome: &Outcome) -> Option<String> {
     let analysis = gate.analysis;
@@ -173,7 +173,7 @@ fn not_reached(analysis: &Analysis<'_>, system_idx: usize) -> String {
 fn not_judged(reason: NotJudged) -> &'static str {
     match reason {
         NotJudged::Imported => {
-            "its figures were imported, one of each (n=1), so that there is no verdict"
+            "its results were imported, one of each (n=1), so there is no verdict"
         }
         NotJudged::SetRate => unfit::SET_RATE,
     }
@@ -185,20 +185,20 @@ fn unclear(analysis: &Analysis<'_>, Unsettled { why, needs_starts }: Unsettled) 
         Why::Fallen { alone, p } => {
             let (alone, n) = (alone.word(), analysis.n_tests());
             let p = p.map_or_else(String::new, p_value);
-            format!("{alone} on its own (p {p}), but not among the {n} ratios that were tried")
+            format!(
+                "{alone} on its own (p {p}), but not after adjustment for all {n} ratios of the run"
+            )
         }
         Why::PlansVary => unfit::PLANS_VARY.to_owned(),
         Why::TooWide => {
             let bound = exact_percent(analysis.judging.bound);
-            format!("the interval is too wide to tell a slowdown of {bound}")
+            format!("the interval is too wide to decide on a slowdown of {bound}")
         }
     };
     if needs_starts {
-        format!(
-            "{because}; its work is fixed, so that only more loads (`loads`) measure more of it"
-        )
+        format!("{because}; the work is fixed, so only more loads (`loads`) measure more of it")
     } else if why == Why::NoInterval {
-        format!("{because}; more slices have one")
+        format!("{because}; more slices give one")
     } else {
         because
     }

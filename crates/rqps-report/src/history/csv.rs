@@ -1,4 +1,4 @@
-//! A history as CSV: one row per point, full precision; docs/history.md has the columns.
+//! A history as CSV: one row per point, full precision; docs/how-to/history.md has the columns.
 
 use super::names;
 use super::words::sentence;

@@ -1,4 +1,4 @@
-//! A history for programs; docs/history.md has its fields.
+//! A history for programs; docs/how-to/history.md has its fields.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! Names of the series of a history, and what its points were measured under.
+//! Names of the series of a history, and conditions of its points.
 
 use rqps_analysis::history::{
     BaseName, LeftOut, LineName, Series, SliceOrder, Surrounding, Surroundings, SystemKind,
@@ -28,7 +28,7 @@ pub fn line(series: &Series) -> String {
     }
 }
 
-/// What points are relative to: `MySQL 5.6.14, innodb, small`.
+/// The base of a series: `MySQL 5.6.14, innodb, small`.
 #[must_use]
 pub fn base(BaseName { version, kind }: &BaseName) -> String {
     let dbms = kind.dbms.name();
@@ -64,7 +64,7 @@ fn injected_slowdown(basis_points: u32) -> Option<String> {
     (share > 0.0).then(|| format!("injected slowdown {}", exact_percent(share)))
 }
 
-/// The steps or systems that are left out; empty for a whole run.
+/// The excluded steps or systems; empty for a whole run.
 #[must_use]
 pub fn what(left_out: &LeftOut) -> String {
     let what: Vec<String> = left_out.what.iter().map(|name| one_line(name)).collect();

@@ -33,7 +33,7 @@ pub fn render(history: &History, colour: bool, width: usize) -> String {
     list(&mut out, &certainty(history), width);
     if !history.left_out.is_empty() {
         out.push('\n');
-        title(&mut out, "Left out");
+        title(&mut out, "Excluded");
         list(&mut out, &left_out(history), width);
     }
     out

@@ -45,7 +45,7 @@ pub fn sentence(history: &History, series: &Series, change: &Change) -> String {
     let direction = if size.point < 1.0 { "slower" } else { "faster" };
     let host = if holds_the_host(series, *at) { ", or the host did" } else { "" };
     let unlike = unlike_in_words(series, change)
-        .map_or_else(String::new, |what| format!("; there changed, too: {what}"));
+        .map_or_else(String::new, |what| format!("; also changed: {what}"));
     format!("{}{of} got {direction} {place}, {}{host}{unlike}.", series.title, percent(size))
 }
 
@@ -60,7 +60,7 @@ pub fn sentences(history: &History) -> Vec<String> {
     all.into_iter().map(|(series, change)| sentence(history, series, change)).collect()
 }
 
-/// What reports say of each version: `MySQL 8.0.33 against MySQL 5.6.14: slower on 9 of 12 steps, same on 3.`
+/// The verdicts on each version: `MySQL 8.0.33 against MySQL 5.6.14: slower on 9 of 12 steps, same on 3.`
 #[must_use]
 pub fn verdicts(history: &History) -> Vec<String> {
     let sentence = |own: &Reported| {
@@ -94,7 +94,7 @@ pub fn is_too_short(series: &Series) -> bool {
     is_short(series, fewest)
 }
 
-/// What is not in the series, and why: `20261121-203015-demo, scan: it is of another host`.
+/// What is excluded, and why: `20261121-203015-demo, scan: it is of another host`.
 #[must_use]
 pub fn left_out(history: &History) -> Vec<String> {
     let sentence = |one: &LeftOut| {
@@ -105,18 +105,20 @@ pub fn left_out(history: &History) -> Vec<String> {
     history.left_out.iter().map(sentence).collect()
 }
 
-/// Why something is not in the series: `it is of another host`.
+/// Why something is excluded: `it is of another host`.
 #[must_use]
 pub fn because(because: &Because) -> String {
     match because {
-        Because::NothingFinished => "it has no finished step of those chosen".to_owned(),
+        Because::NothingFinished => "it has no finished step of the selected ones".to_owned(),
         Because::OtherHost { own, latest } => {
             let (own, latest) = (machine(own), machine(latest));
-            format!("it is of another host ({own}; the latest is of {latest}); --all-hosts")
+            format!(
+                "it is of another host ({own}; the latest is of {latest}); include it with --all-hosts"
+            )
         }
-        Because::Copied { run_id } => format!("run {run_id} has all its figures"),
-        Because::SameFigure { run_id } => format!("run {run_id} has the same figure"),
-        Because::NoVersion => "its version is not known; --by time takes it in".to_owned(),
+        Because::Copied { run_id } => format!("run {run_id} has all its results"),
+        Because::SameFigure { run_id } => format!("run {run_id} has the same result"),
+        Because::NoVersion => "its version is not known; include it with --by time".to_owned(),
         Because::OtherConditions(all) => {
             let shown = |value: &Option<String>| {
                 value.as_ref().map_or_else(|| "none".to_owned(), |value| one_line(value))
@@ -130,11 +132,11 @@ pub fn because(because: &Because) -> String {
                 }
             };
             let words: Vec<String> = all.iter().map(one).collect();
-            format!("other than the latest: {}", list_in_short(&words))
+            format!("differs from the latest: {}", list_in_short(&words))
         }
         Because::Unfit(reason) => unfit::words(reason),
         Because::RateNotHeld => "an insert rate was not held".to_owned(),
-        Because::NoBaseFigure => "its base has no figure there".to_owned(),
+        Because::NoBaseFigure => "its base has no result there".to_owned(),
         Because::NoRatio(reason) => unfit::no_ratio(*reason).to_owned(),
         Because::NoUnit => {
             "its file does not say what it counts, and runs may count different things".to_owned()
@@ -142,7 +144,7 @@ pub fn because(because: &Because) -> String {
     }
 }
 
-/// What differs between the points beside a change: `kernel (6.8.0, then 6.9.1)`; `None` where nothing does.
+/// Conditions that differ between the points beside a change: `kernel (6.8.0, then 6.9.1)`; `None` where nothing does.
 #[must_use]
 pub fn unlike_in_words(series: &Series, change: &Change) -> Option<String> {
     let before = series.points.get(change.at.checked_sub(1)?)?;
@@ -155,8 +157,8 @@ pub fn unlike_in_words(series: &Series, change: &Change) -> Option<String> {
     (!told.is_empty()).then(|| list(&told))
 }
 
-/// Whether what the host did between measurements is in the values beside a change: in figures, and in
-/// ratios of systems that were measured one after the other.
+/// Whether the values beside a change include changes of the host: rates do, and ratios of systems that were
+/// measured one after the other.
 fn holds_the_host(series: &Series, at: usize) -> bool {
     let mut beside = series.points.iter().skip(at.saturating_sub(1)).take(2);
     match series.scale {
@@ -214,51 +216,51 @@ fn place(points: &[Point], at: usize, order: Order) -> String {
     }
 }
 
-/// How far a history can be trusted.
+/// How sure the changes of a history are.
 #[must_use]
 pub fn certainty(history: &History) -> Vec<String> {
     let series = &history.series;
     let n = series.len();
     let points = || series.iter().flat_map(|s| &s.points);
     let mut out = vec![format!(
-        "A change is told when it is significant at 1%, the search for its place included. {n} series \
-         were tested: of those that never changed about one in a hundred is told to have."
+        "A change is reported when it is significant at 1%, the search for its place included. {n} \
+         series were tested: about one in a hundred series without a change has a false one."
     )];
     out.extend(starts(history));
     if series.iter().any(|s| matches!(s.scale, Scale::Absolute { .. })) {
         out.push(
-            "Where the runs of a series have no base in common its points are figures: a host that \
-             became slower or faster looks like a change of the server. A change is told between two \
-             of them on each side at least, as their intervals do not hold what a host does from run \
-             to run."
+            "Where the runs of a series have no common base, its points are rates: a change of the \
+             host looks like a change of the server. A change needs at least two points on each side, \
+             because intervals do not include changes of the host between runs."
                 .to_owned(),
         );
     }
     if points().any(is_sequential) {
         out.push(
-            "Ratios marked sequential are of runs that measured one system after the other: the \
-             host's drift from the base to the system is in them, and in no interval."
+            "Ratios marked sequential are of runs that measured one system after the other: they \
+             include drift of the host between base and system, but their intervals do not."
                 .to_owned(),
         );
     }
     let is_other = |warning: &PointWarning| matches!(warning, PointWarning::OtherCondition(_));
     if points().any(|point| point.warnings.iter().any(is_other)) {
         out.push(
-            "Points marked other-kernel and so on were measured under other conditions than the \
-             latest; a change between points that differ in them says so and may be theirs."
+            "Points marked other-kernel and similar were measured under other conditions than the \
+             latest. A change between such points names the conditions, which may be its cause."
                 .to_owned(),
         );
     }
     if history.host.is_none() {
         out.push(
-            "The points are of several hosts: what these differ in is in the series.".to_owned(),
+            "The points are of several hosts: differences between hosts are in the series."
+                .to_owned(),
         );
     }
     let n_short =
         series.iter().filter(|s| s.method == Method::EDivisive && is_short(s, FEW)).count();
     if n_short > 0 {
         out.push(format!(
-            "{n_short} of the series have points without intervals (n=1) and fewer than {FEW} of them: \
+            "{n_short} of the series have points without intervals (n=1), and fewer than {FEW} points: \
              too few to tell a change from chance."
         ));
     }
@@ -267,7 +269,7 @@ pub fn certainty(history: &History) -> Vec<String> {
     let n_short = series.iter().filter(are_figures).filter(|s| is_short(s, FEWEST_FIGURES)).count();
     if n_short > 0 {
         out.push(format!(
-            "{n_short} of the series have fewer than {FEWEST_FIGURES} figures: too few to tell a change \
+            "{n_short} of the series have fewer than {FEWEST_FIGURES} rates: too few to tell a change \
              from chance."
         ));
     }
@@ -278,21 +280,22 @@ fn is_short(series: &Series, fewest: usize) -> bool {
     series.points.len() < fewest
 }
 
-/// What starts of the servers draw, and what of it is known.
+/// What is known of the differences between starts of the servers.
 fn starts(history: &History) -> Option<String> {
     let ratios = history.series.iter().filter(|s| matches!(s.scale, Scale::Relative { .. }));
     let mut all = ratios.flat_map(|s| &s.points).filter(|point| !point.is_base).peekable();
     all.peek()?;
     if all.all(|point| point.starts > 1) {
         return Some(
-            "All ratios are of several starts of the servers: intervals hold what a start draws."
+            "All ratios are of several starts of the servers: intervals include differences between starts."
                 .to_owned(),
         );
     }
     Some(format!(
-        "A start of a server draws a memory layout that alone moves a figure by 1 to 2%, and the \
-         intervals of points of one start do not hold it. Changes take ratios of one start as off by \
-         a standard deviation of {} besides; from {:.0} points on, by what they differ by themselves.",
+        "Each start of a server has its own memory layout, which alone changes QPS by 1 to 2%. \
+         Intervals of points of one start do not include that. The test of changes adds a standard \
+         deviation of {} to ratios of one start; from {:.0} points on, the differences between the \
+         ratios decide.",
         number::percent(START_SD),
         START_DF + 2.0
     ))

@@ -28,7 +28,7 @@ const MEANINGS: [&str; FIELD_METRICS.len()] = [
     "tables and indexes after the step",
     "data directory after the step",
     "resident memory of the server at the end of the step, one reading",
-    "slowest of the operations that the figure counts",
+    "slowest of the operations that the rate counts",
     "rate that half of the seconds reached or exceeded",
     "rate that 99% of the seconds reached or exceeded",
 ];

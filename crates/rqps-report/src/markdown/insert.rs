@@ -28,7 +28,7 @@ pub(super) fn steps(out: &mut String, analysis: &Analysis<'_>) {
         }
         if let Some((grid, unit)) = tables::rates(analysis, step) {
             let title = format!(
-                "Rates: seconds held, longest gap, missed starts, delays in {unit}; own: once the client was free to send"
+                "Rates: seconds held, longest gap, missed starts, delays in {unit}; own: the client's own part"
             );
             parts.push((title, grid));
         }
@@ -38,7 +38,7 @@ pub(super) fn steps(out: &mut String, analysis: &Analysis<'_>) {
             parts.push((title, tables::buckets(analysis, step)));
         }
         if let Some(grid) = tables::debt(analysis, step) {
-            parts.push(("Left to do at the end".to_owned(), grid));
+            parts.push(("Unfinished background work at the end".to_owned(), grid));
         }
         let (failed, passed) = tables::checks(analysis, step);
         for text in failed {

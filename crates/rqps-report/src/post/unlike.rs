@@ -1,4 +1,4 @@
-//! What the runs of several pairs of columns were not measured under alike: a line for each condition.
+//! Differences in the conditions of the runs of several pairs of columns: a line for each condition.
 
 use rqps_model::{Run, RunStep};
 
@@ -9,7 +9,7 @@ use rqps_analysis::join::conditions_of;
 use rqps_model::warning::{Condition, DifferentCondition, Topic};
 use rqps_text::words::{list_in_short, one_line};
 
-/// The lines, none where all is alike or there is one run; `names` are those above the columns.
+/// The lines, none without differences or with one run; `names` are those above the columns.
 pub(super) fn lines(hosts: &[Analysis<'_>], names: &[String]) -> Vec<String> {
     if hosts.len() < 2 {
         return Vec::new();
@@ -21,14 +21,14 @@ pub(super) fn lines(hosts: &[Analysis<'_>], names: &[String]) -> Vec<String> {
     let is_told = |of: &DifferentCondition| by_host && of.condition == Condition::Host;
     let line = |of: &DifferentCondition| {
         let values = values(of, names.iter().map(String::as_str));
-        format!("not alike in {}: {values}", one_line(&name(&of.condition)))
+        format!("differences in {}: {values}", one_line(&name(&of.condition)))
     };
     let mut out: Vec<String> = conditions.iter().filter(|c| !is_told(c)).map(line).collect();
     for (values, titles) in of_steps(hosts, |step| step.placement.to_string()) {
         let known = values.iter().zip(names);
         let known = known.filter_map(|(value, name)| Some((value.clone()?, name.as_str())));
         let values = by_value(known);
-        out.push(format!("not alike in placement: {values}: {}", list_in_short(&titles)));
+        out.push(format!("differences in placement: {values}: {}", list_in_short(&titles)));
     }
     // Where the tables or arguments differ, they have been named; a file that was imported does not know.
     let is_known = conditions.iter().any(|of| of.condition.topic() == Topic::Work)
@@ -37,7 +37,7 @@ pub(super) fn lines(hosts: &[Analysis<'_>], names: &[String]) -> Vec<String> {
         let found = of_steps(hosts, |step| step.info.what.clone());
         let titles: Vec<String> = found.into_iter().flat_map(|(_, titles)| titles).collect();
         if !titles.is_empty() {
-            out.push(format!("not alike in what the step does: {}", list_in_short(&titles)));
+            out.push(format!("differences in what the step does: {}", list_in_short(&titles)));
         }
     }
     out

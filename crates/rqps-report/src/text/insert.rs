@@ -36,14 +36,14 @@ pub(super) fn legend(page: &mut Page, analysis: &Analysis<'_>) {
         "",
         &format!(
             "Insert Benchmark: {}; srvcpu/o and clicpu/o CPU of the server and of the client per query \
-             or row, as rpq (us); tag the system. Relative: value / base value, 0/0 is 1, x/0 is inf.",
+             or row, as rpq (us); tag: the system. Relative: value / base value, 0/0 is 1, x/0 is inf.",
             meanings.join("; ")
         ),
     );
     page.paragraph(
         "",
-        "Response times count from the intended start where a rate was set. A percentile of those is \
-         shown where one response lies beyond it, of the others where 10 do.",
+        "Where a rate was set, response times count from the intended start, and a percentile is shown \
+         where one response lies beyond it. Elsewhere 10 must lie beyond it.",
     );
 }
 
@@ -73,10 +73,9 @@ pub(super) fn step(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis
     }
     if let Some((grid, unit)) = tables::rates(analysis, step) {
         let text = format!(
-            "rates: held is the share of seconds in which 95% of the target was reached, gap the \
-             longest time below it; missed: starts still due at the end; mean, p99 and max of the \
-             delays, {unit}; own p99: of the part once the client was free to send, which is the \
-             client's own"
+            "rates; held: share of the seconds with at least 95% of the target; gap: longest time \
+             below it; missed: starts still due at the end; mean, p99, max: delays, {unit}; own p99: \
+             the client's own part of the delays, after it was free to send"
         );
         page.paragraph("--- ", &text);
         page.grid(&grid);
@@ -91,7 +90,7 @@ pub(super) fn step(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis
         page.grid(&grid);
     }
     if let Some(grid) = tables::debt(analysis, step) {
-        page.line("--- left to do at the end");
+        page.line("--- unfinished background work at the end");
         page.grid(&grid);
     }
 }

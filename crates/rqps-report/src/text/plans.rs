@@ -1,4 +1,4 @@
-//! Query plans in text reports: where they differ, and how all systems go about a step.
+//! Query plans in text reports: where they differ, and how all systems execute a step.
 
 use super::{Detail, Page};
 use crate::plans;
@@ -8,7 +8,7 @@ use rqps_text::words::{list_in_short, one_line};
 /// Differences that a report without the steps lists.
 const MAX_LINES: usize = 12;
 
-/// Statements of a step that are listed where all systems go about them alike.
+/// Statements of a step that are listed where all systems execute them alike.
 const MAX_STATEMENTS: usize = 3;
 
 /// The steps whose plans differ from the base's, and from start to start.
@@ -46,7 +46,7 @@ pub(super) fn step(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis
         }
     } else if statements.len() > MAX_STATEMENTS {
         page.line(&format!(
-            "query plans: of {} statements, none that matters differs",
+            "query plans: {} statements, no difference that matters",
             statements.len()
         ));
     } else {
@@ -64,7 +64,7 @@ pub(super) fn step(page: &mut Page, analysis: &Analysis<'_>, step: &StepAnalysis
     not_compared(page, statements);
 }
 
-/// How the systems go about a statement; named where they do not say the same.
+/// How the systems execute a statement; they are named where their plans differ.
 fn statement_of_all(page: &mut Page, analysis: &Analysis<'_>, statement: &StatementPlans) {
     let groups = statement.groups();
     let told: Vec<String> = groups
@@ -92,7 +92,7 @@ fn not_compared(page: &mut Page, statements: &[StatementPlans]) {
     if n > 0 {
         let of = statements.len();
         page.line(&format!(
-            "not compared on all systems: {n} of {of} statements, not explained by each"
+            "not compared: {n} of {of} statements, which some systems did not explain"
         ));
     }
 }

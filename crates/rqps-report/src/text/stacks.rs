@@ -17,7 +17,7 @@ pub(super) fn summary(page: &mut Page, analysis: &Analysis<'_>) {
     }
     page.title("Stacks");
     if steps.len() > MOST_STEPS {
-        page.paragraph("", "Of many steps; all of them: rqps report --full, or the HTML report.");
+        page.paragraph("", "Many steps have stacks: see rqps report --full or the HTML report.");
         return;
     }
     page.paragraph("", LEGEND);

@@ -19,20 +19,20 @@ const SQL_COLUMNS: usize = 60;
 /// All warnings of a report in sentences.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InWords {
-    /// What makes ratios others than those of the servers alone.
+    /// Severe warnings: ratios are not those of the servers alone.
     pub severe: Vec<String>,
-    /// What else must be known before any figure is read.
+    /// Other warnings to read before the results.
     pub others: Vec<String>,
-    /// How far the figures can be trusted.
+    /// How sure the results are.
     pub certainty: Vec<String>,
-    /// What has no figure and why.
+    /// What was not measured, and why.
     pub not_measured: Vec<String>,
-    /// What happened on the way.
+    /// What happened during the run.
     pub happened: Vec<String>,
 }
 
 impl InWords {
-    /// Words them.
+    /// The warnings of an analysis.
     #[must_use]
     pub fn of(analysis: &Analysis<'_>) -> Self {
         let (severe, others) = analysis.warnings_by_weight();
@@ -45,7 +45,7 @@ impl InWords {
         }
     }
 
-    /// What must be known before any figure is read.
+    /// All warnings to read before the results, the severe ones first.
     #[must_use]
     pub fn before_reading(&self) -> Vec<String> {
         self.severe.iter().chain(&self.others).cloned().collect()
@@ -58,7 +58,7 @@ pub fn sentences(analysis: &Analysis<'_>, warnings: &[WarningKind]) -> Vec<Strin
     warnings.iter().map(|kind| of_report(analysis, kind)).collect()
 }
 
-/// One or more sentences.
+/// A warning of the whole report, in one or more sentences.
 fn of_report(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
     let labels = |systems: &[usize]| labels(analysis, systems);
     match kind {
@@ -67,13 +67,13 @@ fn of_report(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
         }
         WarningKind::Difference { text, .. } => text.clone(),
         WarningKind::SeveralRuns { n, base } => format!(
-            "These are systems of {n} runs. A ratio over runs does not hold a drift of the host \
-             between them: its interval knows the spread within each run alone. The base is of run \
-             {base}; figures of other runs are marked."
+            "The systems are of {n} runs. Intervals of ratios between runs include the spread within \
+             each run, but not drift of the host between runs. The base is of run {base}; results of \
+             other runs are marked."
         ),
         WarningKind::RowsDiffer { runs, sizes } => format!(
-            "Severe: The runs did not fill their tables with the same rows: {}. Larger tables have \
-             deeper indexes and fit less into caches; measure all systems with the same tables and rows.",
+            "Severe: The runs have tables with different rows: {}. Larger tables have deeper indexes \
+             and fit less into caches. Measure all systems with the same tables and rows.",
             one_line(&of_runs(runs, sizes))
         ),
         WarningKind::RunsDiffer { runs, conditions } => {
@@ -87,8 +87,8 @@ fn of_report(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
                 all => format!("each of {}", list_in_short(all)),
             };
             format!(
-                "The kernel did not confine {who} to its own files: {}. Such a server can reach whatever its \
-                 user can.",
+                "The kernel did not confine {who} to its own files: {}. Such a server can reach all that \
+                 its user can.",
                 reasons.join("; ")
             )
         }
@@ -98,8 +98,7 @@ fn of_report(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
             };
             let all: Vec<String> = systems.iter().map(one).collect();
             format!(
-                "Slowed down on purpose (injected slowdown): the threads that serve the clients were stopped, of \
-                 {}.",
+                "Injected slowdown: rqps stopped connection threads on purpose, of {}.",
                 list_in_short(&all)
             )
         }
@@ -111,7 +110,7 @@ fn of_report(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
             };
             let all: Vec<String> = systems.iter().map(one).collect();
             format!(
-                "Tables that the plan changed after they were filled (sql_after_load): those of {}.",
+                "The plan changed tables after the load (sql_after_load), those of {}.",
                 list_in_short(&all)
             )
         }
@@ -121,7 +120,7 @@ fn of_report(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
             };
             let all: Vec<String> = checks.iter().map(one).collect();
             format!(
-                "Checks failed: steps did other work than they should have: {}.",
+                "Checks failed: steps did other work than intended: {}.",
                 list_in_short(&all)
             )
         }
@@ -131,8 +130,8 @@ fn of_report(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
             format!("{of}{}", one_line(text))
         }
         WarningKind::Sequential => {
-            "The systems were measured one after the other: an interval holds the spread between \
-             the slices of one system, not the host's drift from one system to the next."
+            "The systems were measured one after the other. Intervals include the spread between \
+             slices of a system, but not drift of the host between systems."
                 .to_owned()
         }
         WarningKind::Interleaved { slice_ms, insert_steps, external, are_stopped } => {
@@ -144,8 +143,8 @@ fn of_report(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
             let again = if *was_resumed { ", and again when the run was resumed" } else { "" };
             let widened = assumed.as_ref().map(|found| format!(" {}", widened(found)));
             format!(
-                "Each server was started once{again}. Another start draws another memory layout, which \
-                 alone can move a figure by 1 to 2%.{}",
+                "Each server was started once{again}. Each start has another memory layout, which alone \
+                 can change QPS by 1 to 2%.{}",
                 widened.unwrap_or_default()
             )
         }
@@ -184,8 +183,8 @@ fn of_report(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
              misses its true value. Verdicts are adjusted for their number, intervals are not."
         ),
         WarningKind::RateSet => {
-            "A rate was set: QPS and their ratios say whether it was held, not what a system can \
-             do; compare response times and CPU per operation."
+            "The plan sets a rate. QPS and ratios say whether a system held the rate, not what it can \
+             do. Compare response times and CPU per operation."
                 .to_owned()
         }
         WarningKind::Calibrated { found, other_host, other_kernel } => {
@@ -204,8 +203,7 @@ fn of_report(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
             let what = [(*cpus, "CPUs"), (*memory, "memory")];
             let what = what.iter().filter(|(is_it, _)| *is_it).map(|(_, what)| (*what).to_owned());
             format!(
-                "The plan limits the systems' {} differently, so ratios between them hold that \
-                 difference, too.",
+                "The plan limits the systems' {} differently. Ratios include that difference.",
                 list(&what.collect::<Vec<_>>())
             )
         }
@@ -215,7 +213,7 @@ fn of_report(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
             };
             let all: Vec<String> = systems.iter().map(one).collect();
             format!(
-                "The allocators differ with the builds: {}; `malloc` of a plan makes them the same.",
+                "The builds have different allocators: {}. Set `malloc` for all systems.",
                 list_in_short(&all)
             )
         }
@@ -224,12 +222,12 @@ fn of_report(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
                 format!("{} ({})", analysis.label(*system), one_line(fact))
             };
             let all: Vec<String> = systems.iter().map(one).collect();
-            format!("Options of your configuration that rqps changed: {}.", list_in_short(&all))
+            format!("rqps changed options of your configuration: {}.", list_in_short(&all))
         }
         WarningKind::Confined { walls, has_external } => confined(analysis, walls, *has_external),
         WarningKind::VirtualMachine => {
-            "The host is a virtual machine: its neighbours can slow it down without leaving a \
-             trace in its counters."
+            "The host is a virtual machine. Its neighbours can slow it down without a trace in its \
+             counters."
                 .to_owned()
         }
         WarningKind::Interrupted { n } => {
@@ -245,9 +243,9 @@ fn gap_in_words(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
     match kind {
         WarningKind::NotFinished { status } => match status {
             RunStatus::Finished => String::new(),
-            RunStatus::Running => "The run had not ended when it was reported.".to_owned(),
-            RunStatus::Interrupted => "The run was interrupted before its end.".to_owned(),
-            RunStatus::Failed => "An error kept the run from finishing.".to_owned(),
+            RunStatus::Running => "The run had not finished when this report was made.".to_owned(),
+            RunStatus::Interrupted => "The run was interrupted.".to_owned(),
+            RunStatus::Failed => "An error ended the run.".to_owned(),
         },
         WarningKind::StepsFailed { system, steps } => {
             format!("Failed on {}: {}.", analysis.label(*system), list_in_short(steps))
@@ -256,16 +254,14 @@ fn gap_in_words(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
             format!("Not reached on {}: {}.", analysis.label(*system), list_in_short(steps))
         }
         WarningKind::StepsAbsent { system, run, steps } => format!(
-            "Not measured on {}, as run {run} has no such step: {}.",
+            "Not measured on {}, because run {run} lacks these steps: {}.",
             analysis.label(*system),
             list_in_short(steps)
         ),
         WarningKind::MetricsMissing { system, part, steps } => {
             let because = match part {
-                MetricsPart::ServerCpu => "the server's processes are not known to rqps",
-                MetricsPart::Storage => {
-                    "the data directory has no block device of its own that can be read"
-                }
+                MetricsPart::ServerCpu => "rqps does not know the server's processes",
+                MetricsPart::Storage => "the data directory has no block device that rqps can read",
                 _ => "a histogram is missing or cannot be read",
             };
             let scope = if steps.is_empty() {
@@ -282,20 +278,20 @@ fn gap_in_words(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
             } else {
                 list_in_short(&labels(analysis, systems))
             };
-            let mut parts = vec!["CPU of server and client apart".to_owned()];
+            let mut parts = vec!["separate CPU of server and client".to_owned()];
             parts.extend(lacking.iter().map(|part| part_name(*part).to_owned()));
-            format!("The imported files do not tell of {of}: {}.", list(&parts))
+            format!("The imported files of {of} lack {}.", list(&parts))
         }
         WarningKind::SingleSlices { steps } => format!(
-            "No interval (n=1) for {}: a ratio of single slices says nothing about its noise.",
+            "No interval (n=1) for {}: single slices do not show how noisy a ratio is.",
             list_in_short(steps)
         ),
         WarningKind::NoOperations { steps } => {
             format!("No ratio where a slice finished no operation: {}.", list_in_short(steps))
         }
         WarningKind::WarmUpFailed { step, system, reason } => format!(
-            "{}, which warms caches, failed on {}: {reason}; what follows may have begun with \
-             colder ones.",
+            "{}, which warms caches, failed on {}: {reason}. Later steps may have begun with colder \
+             caches.",
             one_line(step),
             analysis.label(*system)
         ),
@@ -308,7 +304,7 @@ fn gap_in_words(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
             let stolen = stolen_pct.map(|range| format!("the hypervisor took {}", pct(range)));
             let who: Vec<String> = others.into_iter().chain(stolen).collect();
             let who = match who.is_empty() {
-                true => "other programs or the hypervisor had a part".to_owned(),
+                true => "other programs or the hypervisor used a part".to_owned(),
                 false => list(&who),
             };
             let on = match (steps.len(), n_steps) {
@@ -317,15 +313,13 @@ fn gap_in_words(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
                 (n, all) => format!(" on {n} of {all} steps ({})", list_in_short(steps)),
             };
             let verdicts = match is_barred {
-                true => {
-                    "There is no verdict on such a step. Repeat the run when the host is quiet."
-                }
-                false => "Verdicts stand by --allow-busy-host.",
+                true => "Such steps have no verdict. Repeat the run when the host is quiet.",
+                false => "--allow-busy-host keeps the verdicts.",
             };
             format!("Unreliable: {who} of this host's CPU{on}. {verdicts}")
         }
         WarningKind::WarmUps { steps } => format!(
-            "Run and not in the tables, because they only warm caches: {}.",
+            "Not in the tables, because these steps only warm caches: {}.",
             list_in_short(steps)
         ),
         other => format!("{}.", capital(&sentence(other))),
@@ -343,77 +337,74 @@ fn page_cache(cached: &[String], past: &[String]) -> String {
         String::new()
     } else {
         format!(
-            " {} {} past the page cache, from storage: ratios between them compare memory with \
+            " {} {} from storage, past the page cache: ratios to such systems compare memory with \
              storage.",
             list_in_short(past),
             reads(past.len())
         )
     };
     format!(
-        "{} {} through the page cache, which no limit bounds: what the server's own cache lacks \
-         came from memory and not from storage, so this is no IO-bound measurement. Give {them} \
+        "{} {} through the page cache, which has no limit. Pages that the server's own cache lacks \
+         came from memory, not from storage, so this is no IO-bound measurement. Give {them} \
          `memory`, or direct IO.{unlike}",
         list_in_short(cached),
         reads(cached.len())
     )
 }
 
-/// Imported figures, of all systems where no labels are given.
+/// Imported results, of all systems where no labels are given.
 fn imported(labels: &[String], sources: &[ImportedSource]) -> String {
     let source = |it: &ImportedSource| format!("{} ({})", one_line(&it.source), it.tool);
     let sources: Vec<String> = sources.iter().map(source).collect();
     let from = if sources.is_empty() { String::new() } else { format!(" from {}", list(&sources)) };
     let whose = if labels.is_empty() {
-        "The figures".to_owned()
+        "The results".to_owned()
     } else {
-        format!("The figures of {}", list_in_short(labels))
+        format!("The results of {}", list_in_short(labels))
     };
     format!(
-        "{whose} were imported{from} and not measured by rqps: one of each (n=1), so that no ratio has an \
-         interval or a verdict. How noisy the host was, and how systems differ in settings, sessions and \
-         builds, is not known."
+        "{whose} were imported{from}, not measured by rqps. There is one of each (n=1), so no ratio \
+         has an interval or a verdict. The noise of the host and differences in settings, sessions \
+         and builds are not known."
     )
 }
 
-/// How long the slices of an interleaved run are. Those of the Insert Benchmark are its own: rates are
-/// held by the second, and inserts are cut by their number.
+/// How long the slices of an interleaved run are. Those of the Insert Benchmark are of its own length: rates
+/// are held by the second, and inserts are cut by their number.
 #[must_use]
 pub fn slices_in_words(slice_ms: u32, insert_steps: Share) -> String {
-    let own = "a second, or of a part of the work where that is fixed";
+    let own = "one second, or a part of the work where the work is fixed";
     match insert_steps {
-        Share::None => format!("slices of {slice_ms} ms, in loads of equally many rows"),
+        Share::None => format!("slices of {slice_ms} ms (loads: equal numbers of rows)"),
         Share::All => format!("slices of {own}"),
         Share::Some => {
-            format!("slices of {slice_ms} ms, in loads and the Insert Benchmark of {own}")
+            format!("slices of {slice_ms} ms (loads and the Insert Benchmark: {own})")
         }
     }
 }
 
 fn interleaved(slices: &str, external: &[String], are_stopped: bool) -> String {
-    let stopped = if are_stopped { " Servers that waited were stopped." } else { "" };
+    let stopped = if are_stopped { " Waiting servers were stopped." } else { "" };
     let but = if external.is_empty() {
         String::new()
     } else {
         format!(
-            " rqps does not run {} and did not stop {}: what {} while waiting is in the others' figures.",
+            " rqps did not start {} and did not stop {}: work that {} while waiting affects the others.",
             list_in_short(external),
             if external.len() == 1 { "it" } else { "them" },
             if external.len() == 1 { "it did" } else { "they did" }
         )
     };
     format!(
-        "The systems were interleaved: {slices}, in random order. An interval is that of the ratios \
-         of blocks measured in the same seconds, so a host that becomes slower or faster affects all \
-         systems equally. Indexes were created one system after the other, in random order.{stopped}{but}"
+        "The systems were interleaved: {slices}, in random order. Intervals are of ratios of blocks \
+         measured in the same seconds, so a change of the host affects all systems equally. Indexes \
+         were created one system after the other, in random order.{stopped}{but}"
     )
 }
 
 fn order(interleaved: &[String], sequential: &[String]) -> String {
     let said: Vec<String> = [
-        (
-            interleaved,
-            "the systems were interleaved, and intervals are those of the ratios of their blocks",
-        ),
+        (interleaved, "the systems were interleaved, and intervals are of ratios of blocks"),
         (sequential, "the systems were measured one after the other"),
     ]
     .iter()
@@ -421,9 +412,8 @@ fn order(interleaved: &[String], sequential: &[String]) -> String {
     .map(|(ids, how)| format!("in {} {how}", list_in_short(ids)))
     .collect();
     format!(
-        "Within a run: {}. Ratios of systems of different runs compare the figures of two \
-         samples (Welch's t): the host's drift from one run to the other is not in their \
-         intervals.",
+        "Within runs: {}. Ratios between runs compare two samples (Welch's t): their intervals do \
+         not include drift of the host between the runs.",
         list(&said)
     )
 }
@@ -431,7 +421,7 @@ fn order(interleaved: &[String], sequential: &[String]) -> String {
 /// What the base against itself says of the intervals.
 fn null_arm(arm: &str, base: &str, n: usize, outside: &[String], called: &[String]) -> String {
     let intervals = count(n, "interval");
-    let mut out = format!("{arm} is {base} once more, as a server of its own. ");
+    let mut out = format!("{arm} is {base} again, as a separate server. ");
     match outside {
         [] => out.push_str(&format!("All of its {intervals} contain 1.")),
         some => out.push_str(&format!(
@@ -441,7 +431,7 @@ fn null_arm(arm: &str, base: &str, n: usize, outside: &[String], called: &[Strin
         )),
     }
     if !called.is_empty() {
-        out.push_str(&format!(" It is called slower or faster on {}: falsely.", list(called)));
+        out.push_str(&format!(" Verdicts of slower or faster on {} are false.", list(called)));
     }
     out
 }
@@ -454,13 +444,13 @@ fn several_starts(
 ) -> String {
     let mut out = match spread {
         Some(spread) if spread.most <= 0.0 => {
-            ". The intervals hold what a start draws: here starts differed no more than their \
+            ". The intervals include differences between starts. Starts differed no more than their \
              blocks explain."
                 .to_owned()
         }
         Some(StartSpread { median, most, step }) => format!(
-            ". The intervals hold what a start draws. From start to start rQPS differed by a \
-             standard deviation of {} (median over the steps), at most {} ({step}).",
+            ". The intervals include differences between starts: rQPS had a standard deviation of {} \
+             between starts (median over the steps), at most {} ({step}).",
             small_percent(*median),
             small_percent(*most),
         ),
@@ -474,7 +464,10 @@ fn several_starts(
             }
             Some(found) => format!(" {ratios} are of one start. {}", widened(found)),
             None => {
-                format!(" The intervals of {ratios} are of one start alone and do not hold that.")
+                format!(
+                    " The intervals of {ratios} are of one start and do not include differences \
+                     between starts."
+                )
             }
         });
     }
@@ -484,15 +477,18 @@ fn several_starts(
 /// What intervals of one start are widened by.
 fn widened(AssumedStartSd { least, most, is_calibrated }: &AssumedStartSd) -> String {
     let source = match is_calibrated {
-        true => "`rqps calibrate` measured that on this host",
+        true => "measured on this host by `rqps calibrate`",
         false => "measured on another host; `rqps calibrate` measures it on this one",
     };
     let sd = match least < most {
-        true => format!("{} to {}, by the step", small_percent(*least), small_percent(*most)),
+        true => {
+            format!("{} to {}, depending on the step", small_percent(*least), small_percent(*most))
+        }
         false => small_percent(*most),
     };
     format!(
-        "Intervals of one start are wider for that: they assume a standard deviation of {sd} ({source})."
+        "Intervals of one start are wider: they assume a standard deviation of {sd} between starts \
+         ({source})."
     )
 }
 
@@ -531,13 +527,12 @@ fn calibrated(found: &Calibrated, other_host: Option<&str>, other_kernel: Option
     };
     let seen = found.visible.map_or_else(String::new, |visible| {
         format!(
-            "; differences of {:.1}% and more are then seen four times in five on every step that \
-             was tried",
+            "; differences of {:.1}% or more are then found four times in five on every step tried",
             visible * 100.0
         )
     });
     let alarms = found.false_alarms.map_or_else(String::new, |(n_found, n)| {
-        format!("; {n_found} of {n} A/A intervals did not hold 1")
+        format!("; {n_found} of {n} A/A intervals did not contain 1")
     });
     format!(
         "Calibrated on {day} with {} on one start of each server: A/A differs by at most {:.1}%{} after \
@@ -582,7 +577,7 @@ fn confined(analysis: &Analysis<'_>, walls: &[ConfinedBy], has_external: bool) -
     let servers = if has_external { "rqps's own servers" } else { "the servers" };
     match wall {
         Wall::Namespaces { .. } => {
-            format!("The kernel let {servers} write to no files but their own ({name}).")
+            format!("The kernel let {servers} write only to their own files ({name}).")
         }
         _ if wall.has_tcp() => {
             format!("The kernel confined {servers} to their own files and TCP ports ({name}).")

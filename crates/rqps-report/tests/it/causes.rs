@@ -121,12 +121,12 @@ fn ageing_is_that_of_each_system_and_apart_from_the_base() {
     let at = out.find("Ageing").unwrap();
     let table: Vec<&str> = out[at..].lines().take(7).collect();
     expect![[r#"
-        Ageing: figure after the steps that write / before them, below 1 is slower
+        Ageing: QPS after the steps that write / QPS before them; below 1 is slower
           own  95% interval    / base  95% interval    step         system
         1.00   [1.00, 1.00]                            point-query  ma101105.small
         0.819  [0.812, 0.826]   0.819  [0.812, 0.826]  point-query  ma110405.small
-        own: of the system alone, with what the host did meanwhile; / base: the system's over the base's, in
-        which that cancels where systems were interleaved.
+        own: of the system alone, changes of the host included; / base: own / that of the base, in which
+        changes of the host cancel where systems were interleaved.
     "#]].assert_eq(&table.join("\n"));
     assert!(json::render(&analysis).contains("\"ageing\""));
 }
@@ -183,7 +183,7 @@ fn another_way_to_the_rows_is_a_plan_change() {
     let [(cpu, sentence), (waiting, _)] = two_causes(&run);
     assert_eq!(cpu, Kind::PlanChange);
     // Names of indexes are a server's words.
-    expect!["0.74: full scan in place of lookup on k_\u{fffd}[2J1, server CPU per query 2.7x, +35 µs in all: plan change"].assert_eq(&sentence);
+    expect!["0.74: full scan instead of lookup on k_\u{fffd}[2J1, server CPU per query 2.7x, +35 µs in total: plan change"].assert_eq(&sentence);
     let summary = details_of(&Analysis::of(&run, 0.05));
     assert!(summary.iter().any(|line| line.contains("Plan change")), "{summary:?}");
     // Threads that read no more storage do not wait longer because of another plan.
@@ -201,7 +201,7 @@ fn another_way_to_the_rows_is_a_plan_change() {
     run.steps[0].systems.swap(0, 1);
     let [(faster, sentence), _] = two_causes(&run);
     assert_eq!(faster, Kind::PlanChange, "{sentence}");
-    assert!(sentence.contains("full scan in place of lookup"), "{sentence}");
+    assert!(sentence.contains("full scan instead of lookup"), "{sentence}");
 }
 
 #[test]

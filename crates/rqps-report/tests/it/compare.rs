@@ -239,8 +239,8 @@ fn steps_that_one_run_lacks_say_so() {
     assert_eq!(titles, ["point-query.pre", "scan", "insert", "update-index"]);
     let said = InWords::of(&analysis).not_measured.join("\n");
     for text in [
-        "Not measured on my5614.small, as run 20261121-203015-demo has no such step: insert.",
-        "Not measured on my8033.small@20261123, as run 20261123-080000-demo has no such step: \
+        "Not measured on my5614.small, because run 20261121-203015-demo lacks these steps: insert.",
+        "Not measured on my8033.small@20261123, because run 20261123-080000-demo lacks these steps: \
          update-index.",
     ] {
         assert!(said.contains(text), "{said}");
@@ -349,7 +349,7 @@ fn two_steps_of_a_name_stay_two() {
         &Analysis::of_joined(&joined, 0.05),
         TextOptions { colour: false, detail: Detail::Full, width: 400 },
     );
-    let is_told = |line: &str| line.contains("has no such step") && line.contains(name.as_str());
+    let is_told = |line: &str| line.contains("lacks these steps") && line.contains(name.as_str());
     assert!(report.lines().any(is_told) && !report.contains("Not reached on"), "{report}");
 }
 
@@ -394,12 +394,12 @@ fn what_happened_to_either_run_is_told_with_its_own_systems() {
     let labels = [1, 2].map(|idx| analysis.label(idx));
     let told = [
         format!(
-            "1970-01-01 00:00:05 UTC, {}: its server failed (1 of at most 3 times) and is started again: killed; the \
+            "1970-01-01 00:00:05 UTC, {}: the server failed and is started again (failure 1 of at most 3): killed; the \
              end of its log: ready",
             labels[0]
         ),
         format!(
-            "1970-01-01 00:00:05 UTC, {}: begins on new tables, as those of another system could not be used",
+            "1970-01-01 00:00:05 UTC, {}: the system has new tables, because those of another system could not be used",
             labels[1]
         ),
         format!("1970-01-01 00:00:05 UTC, run {id}: the run ended: full"),
@@ -407,6 +407,6 @@ fn what_happened_to_either_run_is_told_with_its_own_systems() {
     assert_eq!(InWords::of(&analysis).happened, told);
     let options = TextOptions { colour: false, detail: Detail::Full, width: 400 };
     let report = text::render(&analysis, options);
-    assert!(report.contains("What happened on the way"), "{report}");
+    assert!(report.contains("What happened during the run"), "{report}");
     assert!(told.iter().all(|sentence| report.contains(sentence.as_str())), "{report}");
 }

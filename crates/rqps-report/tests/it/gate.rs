@@ -76,7 +76,7 @@ fn what_has_no_figure_is_an_error_before_anything_slower() {
     let (passage, errors, sentence) = judged(&fixture::pair(), 0.05, false);
     assert_eq!(passage, Passage::Error, "{sentence}");
     assert_eq!(errors, ["insert: failed on my8033.small: the server ended while it was measured"]);
-    assert!(sentence.contains("1 of 4 steps without a figure that counts; "), "{sentence}");
+    assert!(sentence.contains("1 of 4 steps without a valid result; "), "{sentence}");
     let mut run = sound();
     run.steps[0].systems[0].outcome = StepOutcome::Pending;
     run.steps[0].systems[0].slices.clear();
@@ -182,7 +182,7 @@ fn hostile_text_stays_text() {
 #[test]
 fn the_answer_follows_its_schema() {
     let schema: serde_json::Value =
-        serde_json::from_str(include_str!("../../../../docs/gate.schema.json")).unwrap();
+        serde_json::from_str(include_str!("../../../../docs/reference/gate.schema.json")).unwrap();
     jsonschema::meta::validate(&schema).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let many = doubtful_among(19);
@@ -231,7 +231,7 @@ fn warnings_with_the_base_are_those_of_the_ratio() {
     for out in [&text, &comment] {
         assert!(out.contains("slower (a)") || out.contains("**slower** | (a)"), "{out}");
         assert!(out.contains("the host swapped"), "{out}");
-        assert!(out.contains("letters in brackets: on the base my5614.small."), "{out}");
+        assert!(out.contains("letters in brackets: warnings of the base my5614.small."), "{out}");
     }
     assert!(json.contains("\"a swapped: on the base, 70 pages\""), "{json}");
     assert!(xml.contains("<system-out>a swapped: on the base, 70 pages</system-out>"), "{xml}");
@@ -273,14 +273,17 @@ fn what_fell_among_many_says_so_and_when_it_would_be_settled() {
     let run = doubtful_among(19);
     let reason = unclear(&run);
     assert!(reason.starts_with("slower on its own (p 0.0"), "{reason}");
-    assert!(reason.ends_with(", but not among the 20 ratios that were tried"), "{reason}");
+    assert!(
+        reason.ends_with(", but not after adjustment for all 20 ratios of the run"),
+        "{reason}"
+    );
     let [text, comment, json, xml] = formats(&run).try_into().unwrap();
     let settle = "more would settle it with a chance of 80%";
     assert!(xml.contains(settle) && json.contains(settle), "{xml}");
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert!(json["results"][0]["to_settle"]["seconds"].as_f64().unwrap() > 0.0, "{json}");
     for out in [text, comment] {
-        assert!(out.contains("unclear +") && out.contains("+ behind unclear: how much"), "{out}");
+        assert!(out.contains("unclear +") && out.contains("+ after unclear: how much"), "{out}");
     }
 }
 
@@ -288,7 +291,7 @@ fn what_fell_among_many_says_so_and_when_it_would_be_settled() {
 fn where_starts_decide_no_time_is_asked_for() {
     let of = |middle: f64| vec![reads("point-query", &around(middle, 0.001, 8))];
     let run = blocks::run(&[of(-0.14), of(-0.02)]);
-    assert_eq!(unclear(&run), "the interval is too wide to tell a slowdown of 5%");
+    assert_eq!(unclear(&run), "the interval is too wide to decide on a slowdown of 5%");
     for out in formats(&run) {
         assert!(!out.contains("measure longer"), "{out}");
         assert!(out.contains("starts") && !out.contains(" min more"), "{out}");
@@ -302,7 +305,7 @@ fn where_the_work_is_fixed_no_time_is_asked_for() {
         Wanted { name: "create-index".to_owned(), kind: StepKind::Index, logs }
     };
     let run = blocks::run(&[vec![index(&[-0.1])]]);
-    let fixed = "its work is fixed, so that only more loads (`loads`) measure more of it";
+    let fixed = "the work is fixed, so only more loads (`loads`) measure more of it";
     assert_eq!(unclear(&run), format!("one slice or block has no interval; {fixed}"));
     let run = blocks::run(&[vec![index(&[-0.2, 0.1, -0.1])]]);
     assert!(unclear(&run).ends_with(fixed), "{}", unclear(&run));
@@ -332,7 +335,7 @@ fn what_ran_at_a_set_rate_is_not_judged_and_never_passed() {
     run.steps.truncate(1);
     let (passage, errors, sentence) = judged(&run, 0.05, false);
     assert_eq!(passage, Passage::Error, "{sentence}");
-    assert!(errors[0].contains("can be judged: a rate was set, and QPS are that"), "{errors:?}");
+    assert!(errors[0].contains("can be judged: a rate was set, so QPS are that"), "{errors:?}");
 }
 
 #[test]
@@ -343,8 +346,8 @@ fn of_imported_figures_it_is_said_that_they_are() {
     }
     let (passage, errors, sentence) = judged(&run, 0.05, false);
     assert_eq!(passage, Passage::Error, "{sentence}");
-    let wanted = "can be judged: its figures were imported, one of each (n=1), so that there is no \
-                  verdict";
+    let wanted =
+        "can be judged: its results were imported, one of each (n=1), so there is no verdict";
     assert!(errors.len() == 1 && errors[0].ends_with(wanted), "{errors:?}");
 }
 

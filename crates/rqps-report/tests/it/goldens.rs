@@ -55,13 +55,13 @@ fn a_label_of_two_runs_is_one_line() {
     assert!(!table.lines().any(|line| line == "-"), "{table}");
 }
 
-/// What is not alike between the columns is told below the tables, a line each, and what is alike is not.
+/// Differences between the columns stand below the tables, a line each.
 #[test]
 fn conditions_of_two_hosts_stand_below_their_tables() {
     let said = |runs: &[&Run]| -> Vec<String> {
         let all: Vec<Analysis<'_>> = runs.iter().map(|run| Analysis::of(run, 0.05)).collect();
         let out = post::render(&all);
-        out.lines().filter(|line| line.starts_with("not alike")).map(str::to_owned).collect()
+        out.lines().filter(|line| line.starts_with("differences in")).map(str::to_owned).collect()
     };
     let plan = "[[suite]]\nrows = 1000\n[schedule]\nmode = 'interleaved'\nseed = 7\n";
     let (mut one, mut other) = (fixture::pair(), fixture::pair());
@@ -70,7 +70,7 @@ fn conditions_of_two_hosts_stand_below_their_tables() {
     assert_eq!(said(&[&one, &other]), Vec::<String>::new());
     assert_eq!(said(&[&one]), Vec::<String>::new());
     other.steps[1].info.what.push_str(" in another way");
-    assert_eq!(said(&[&one, &other]), ["not alike in what the step does: scan"]);
+    assert_eq!(said(&[&one, &other]), ["differences in what the step does: scan"]);
     other.host.kernel = "6.9.1\u{1b}[31m".to_owned();
     other.plan = other.plan.replace("1000", "2000").replace("interleaved", "sequential");
     for at in [0, 2] {
@@ -79,10 +79,10 @@ fn conditions_of_two_hosts_stand_below_their_tables() {
     assert_eq!(
         said(&[&one, &other]),
         [
-            "not alike in kernel: 6.8.0-31-generic in i3 NUC, 6.9.1\u{fffd}[31m in i5 NUC",
-            "not alike in schedule mode: interleaved in i3 NUC, sequential in i5 NUC",
-            "not alike in suite rows: 1000 in i3 NUC, 2000 in i5 NUC",
-            "not alike in placement: paired in i3 NUC, free in i5 NUC: point-query.pre and update-index",
+            "differences in kernel: 6.8.0-31-generic in i3 NUC, 6.9.1\u{fffd}[31m in i5 NUC",
+            "differences in schedule mode: interleaved in i3 NUC, sequential in i5 NUC",
+            "differences in suite rows: 1000 in i3 NUC, 2000 in i5 NUC",
+            "differences in placement: paired in i3 NUC, free in i5 NUC: point-query.pre and update-index",
         ]
     );
     // Columns that are headed by runs do not tell their hosts. A host that nobody described is unknown.
@@ -92,11 +92,11 @@ fn conditions_of_two_hosts_stand_below_their_tables() {
     third.steps.truncate(1);
     (one.id, other.id) = ("A".to_owned(), "B".to_owned());
     let lines = said(&[&one, &other, &third]);
-    assert_eq!(lines[0], "not alike in host: i3 NUC in A and 20261125-070000-demo, i5 NUC in B");
+    assert_eq!(lines[0], "differences in host: i3 NUC in A and 20261125-070000-demo, i5 NUC in B");
     assert!(lines[1].ends_with(" in B, unknown in 20261125-070000-demo"), "{lines:?}");
     let (all, two) = ("A and 20261125-070000-demo", "A");
     for (paired, step) in [(all, "point-query.pre"), (two, "update-index")] {
-        let line = format!("not alike in placement: paired in {paired}, free in B: {step}");
+        let line = format!("differences in placement: paired in {paired}, free in B: {step}");
         assert!(lines.contains(&line), "{lines:?}");
     }
 }
@@ -130,25 +130,33 @@ fn json_in_full() {
 
 #[test]
 fn the_documented_columns_are_those_of_the_csv() {
-    let head = "# Columns of the CSV report\n\n`rqps report --format csv` writes one row per step, \
-                number of clients and system. A cell is\nempty where nothing was measured.\n\n";
-    let insert = "\nRuns with steps of the Insert Benchmark have these behind them. Response times of inserts \
-                  and deletes count\nfrom the intended start where a rate was set.\n\n";
-    let imported = "\nReports with imported systems have these behind all others.\n\n";
+    let head = "# Columns of the CSV report\n\n\
+        `rqps report --format csv` writes one row per step, number of clients and system, in full\n\
+        precision. This page lists the columns.\n\n\
+        - The format is RFC 4180 with a header line. A text that a spreadsheet takes for a formula begins\n  \
+        with an apostrophe.\n\
+        - A field is empty where nothing was measured.\n\
+        - In ratios of metrics to the base, 0/0 is 1 and x/0 is `inf`.\n\
+        - [Causes](../explanation/causes.md) defines the parts of the time per operation (`time_*`).\n\n";
+    let insert = "\n## Insert Benchmark\n\n\
+        Runs with steps of the Insert Benchmark have these columns after the others. Where a rate was\n\
+        set, response times count from the intended start.\n\n";
+    let imported =
+        "\n## Imported systems\n\nReports with imported systems have these columns last.\n\n";
     let text = format!(
         "{head}{}{insert}{}{imported}{}",
         csv::describe(),
         csv::describe_insert(),
         csv::describe_imported()
     );
-    expect_file!["../../../../docs/report-csv.md"].assert_eq(&text);
+    expect_file!["../../../../docs/reference/report-csv.md"].assert_eq(&text);
 }
 
 #[test]
 fn the_documented_rules_are_those_of_the_audit() {
-    let text = include_str!("../../../../docs/audit.md");
+    let text = include_str!("../../../../docs/reference/audit-rules.md");
     let (head, _) = text.split_once("<!-- rules -->\n").unwrap();
     let rules = rqps_audit::manual::describe();
     let text = format!("{head}<!-- rules -->\n\n{rules}");
-    expect_file!["../../../../docs/audit.md"].assert_eq(&text);
+    expect_file!["../../../../docs/reference/audit-rules.md"].assert_eq(&text);
 }

@@ -114,7 +114,7 @@ fn stalls_of_one_side_are_told_with_whose_they_were() {
         }
     }
     let detail = details(&run, "stalls", 1);
-    assert!(detail[0].contains("the host's: steal took"), "{detail:?}");
+    assert!(detail[0].contains("caused by the host: steal took"), "{detail:?}");
     // Both sides stalled alike: no finding.
     for slice in slices(&mut run, 0) {
         stall(slice, 5);
@@ -163,8 +163,8 @@ fn stalls_are_told_of_systems_measured_one_after_the_other() {
         slice.usage.host.cpu_steal_ns = 300_000_000;
     }
     let found = told(&run);
-    assert!(found[0].contains("the host's: steal took"), "{found:?}");
-    assert!(found[0].ends_with(" in the worst slices, 0% in the other's"), "{found:?}");
+    assert!(found[0].contains("caused by the host: steal took"), "{found:?}");
+    assert!(found[0].ends_with(" in the worst slices, 0% in the other side's slices"), "{found:?}");
     assert!(details(&run, "stalls", 0).is_empty());
     // Fewer than four on a side tell nothing.
     slices(&mut run, 0).truncate(3);
@@ -182,7 +182,7 @@ fn few_slices_tell_of_a_drift_by_their_parts() {
     }
     let told = |run: &Run, system_idx| details(run, "drift", system_idx);
     let found = told(&run, 1);
-    assert!(found.len() == 1 && found[0].starts_with("figure 0.7"), "{found:?}");
+    assert!(found.len() == 1 && found[0].starts_with("rate 0.7"), "{found:?}");
     assert_eq!(told(&run, 0), Vec::<String>::new());
     // Blocks of turns are not one piece of time, and parts of three slices are shorter than a second.
     let mut is_interleaved = run.clone();
@@ -302,7 +302,7 @@ fn drift_is_told_of_figures_and_of_ratios() {
     let run = update(&logs);
     let detail = details(&run, "drift", 1);
     assert!(
-        detail[0].starts_with("figure 0.740 [") && detail[0].contains("; rQPS 0.740 ["),
+        detail[0].starts_with("rate 0.740 [") && detail[0].contains("; rQPS 0.740 ["),
         "{detail:?}"
     );
     assert!(details(&run, "drift", 0).is_empty());
@@ -316,7 +316,7 @@ fn drift_is_told_of_figures_and_of_ratios() {
     }
     for system_idx in [0, 1] {
         let detail = details(&run, "drift", system_idx);
-        assert!(detail[0].starts_with("figure 0.8") && !detail[0].contains("rQPS"), "{detail:?}");
+        assert!(detail[0].starts_with("rate 0.8") && !detail[0].contains("rQPS"), "{detail:?}");
     }
 }
 
@@ -379,7 +379,7 @@ fn blocks_of_a_disturbed_host_are_left_out_of_ratios() {
     (3..7).for_each(|at| steal(&mut run, 0, at, 20));
     let narrow = rqps(&run);
     assert!(narrow.n == 20 && narrow.interval.unwrap().1 < 1.01, "{narrow:?}");
-    let told = "4 of 24 blocks, in which up to 40% of the CPU time that was wanted was not had";
+    let told = "4 of 24 blocks, which lacked up to 40% of the CPU time wanted";
     assert_eq!(details(&run, "blocks-excluded", 1), [told]);
     let analysis = Analysis::of(&run, 0.05);
     let comparison = analysis.steps[0].cells[1].comparison().unwrap();

@@ -138,7 +138,7 @@ fn what_was_measured_otherwise_is_left_out_and_named() {
     let said = said.join("\n");
     assert!(
         said.contains(
-            "nightly point-query and scan: other than the latest: suite rows 10, not none"
+            "nightly point-query and scan: differs from the latest: suite rows 10, not none"
         ),
         "{said}"
     );
@@ -156,7 +156,7 @@ fn steps_and_systems_are_chosen() {
     // They are relative to the base all the same.
     assert!(matches!(some.series[0].scale, Scale::Relative { .. }));
     let error = of(Choice { step: &|_| false, ..choice() }).unwrap_err().to_string();
-    assert!(error.starts_with("none of 5 runs has a figure"), "{error}");
+    assert!(error.starts_with("none of 5 runs has a result"), "{error}");
 }
 
 #[test]
@@ -173,7 +173,8 @@ fn by_time_the_base_is_no_series() {
 #[test]
 fn the_history_follows_its_schema() {
     let schema: serde_json::Value =
-        serde_json::from_str(include_str!("../../../../docs/history.schema.json")).unwrap();
+        serde_json::from_str(include_str!("../../../../docs/reference/history.schema.json"))
+            .unwrap();
     jsonschema::meta::validate(&schema).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let history = History::of(versions(), choice()).unwrap();
@@ -240,7 +241,11 @@ fn starts_that_were_measured_need_no_assumption() {
     assert_eq!((point.starts, point.value.n), (3, 18));
     assert!((known.df - 2.0).abs() < 1e-9, "{known:?}");
     assert_eq!(names::schedule(&point.surroundings), "slices of 100 ms, 3 starts");
-    assert!(certainty(&history).iter().any(|c| c.contains("intervals hold what a start draws")));
+    assert!(
+        certainty(&history)
+            .iter()
+            .any(|c| c.contains("intervals include differences between starts"))
+    );
 }
 
 #[test]
@@ -264,9 +269,9 @@ fn a_change_with_another_kernel_or_schedule_says_so() {
         (sentences(&history)[0].clone(), marks)
     };
     let (calm, marks) = said(&|_| {});
-    assert!(!calm.contains("changed, too") && marks.iter().all(String::is_empty), "{calm}");
+    assert!(!calm.contains("also changed") && marks.iter().all(String::is_empty), "{calm}");
     let (text, marks) = said(&|run| run.host.kernel = "6.12.0".to_owned());
-    let wanted = "; there changed, too: kernel (6.8.0-31-generic, then 6.12.0).";
+    let wanted = "; also changed: kernel (6.8.0-31-generic, then 6.12.0).";
     assert!(text.ends_with(wanted), "{text}");
     assert_eq!(marks[3..5], ["other-kernel".to_owned(), String::new()]);
     let (text, marks) = said(&|run| run.host.memory_bytes = 16 << 30);
@@ -276,18 +281,18 @@ fn a_change_with_another_kernel_or_schedule_says_so() {
     assert!(text.ends_with("storage (ext4 on /dev/nvme*, then ext4 on /dev/sd*)."), "{text}");
     assert_eq!(marks[0], "other-storage");
     let (text, _) = said(&|run| run.host.storage = "ext4 on /dev/nvme1n1".to_owned());
-    assert!(!text.contains("changed, too"), "{text}");
+    assert!(!text.contains("also changed"), "{text}");
     let (text, marks) = said(&|run| run.host.read_ahead_kb = Some(8192));
     assert!(text.ends_with("read-ahead (128 KB, then 8192 KB)."), "{text}");
     assert_eq!(marks[0], "other-read-ahead");
     // Runs of before it was recorded.
     let (text, _) = said(&|run| run.host.read_ahead_kb = None);
-    assert!(!text.contains("changed, too"), "{text}");
+    assert!(!text.contains("also changed"), "{text}");
     let (text, _) = said(&|run| run.schedule = Schedule::interleaved(50, 6));
     assert!(text.ends_with("schedule (slices of 100 ms, then slices of 50 ms)."), "{text}");
     // Ratios of sequential runs hold the host's drift.
     let (text, marks) = said(&|run| run.schedule = Schedule::Sequential { slices: 6 });
-    let wanted = ", or the host did; there changed, too: schedule (slices of 100 ms, then one system \
+    let wanted = ", or the host did; also changed: schedule (slices of 100 ms, then one system \
                   after the other).";
     assert!(text.ends_with(wanted), "{text}");
     assert_eq!((marks[3].as_str(), marks[4].as_str()), ("other-schedule", "sequential"));
@@ -430,6 +435,6 @@ fn figures_need_two_on_each_side() {
         |days: std::ops::Range<i64>| History::of(days.map(nightly).collect(), choice()).unwrap();
     let three = of(1..4);
     assert!(sentences(&three).is_empty(), "{:?}", sentences(&three));
-    assert!(certainty(&three).iter().any(|c| c.contains("fewer than 4 figures")));
+    assert!(certainty(&three).iter().any(|c| c.contains("fewer than 4 rates")));
     assert_eq!(sentences(&of(0..4)).len(), 1);
 }

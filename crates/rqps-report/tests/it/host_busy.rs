@@ -68,7 +68,7 @@ fn verdicts_of_a_busy_host_are_withheld_and_the_report_says_so_first() {
     let first = page.find("Unreliable: other programs used 7").unwrap();
     let verdict = page.find(&headline::sentence(&analysis, &analysis.headlines[0])[..30]).unwrap();
     assert!(first < verdict, "{page}");
-    assert!(page.contains("There is no verdict on such a step."), "{page}");
+    assert!(page.contains("Such steps have no verdict."), "{page}");
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn the_gate_has_no_judgement_of_a_busy_host_unless_it_is_allowed() {
     );
     let (passage, errors, sentence) = gate(&run, ALLOWED);
     assert_eq!((passage, errors.len()), (Passage::Slower, 0), "{sentence}");
-    assert!(page(&run, ALLOWED).contains("Verdicts stand by --allow-busy-host."));
+    assert!(page(&run, ALLOWED).contains("--allow-busy-host keeps the verdicts."));
 }
 
 #[test]

@@ -175,7 +175,7 @@ fn blocks_run_on_as_one_series() {
     assert_eq!((flow.seconds.len(), flow.seconds[0].len()), (1, 30));
     let caveat = &InWords::of(&analysis).certainty[0];
     assert!(
-        caveat.starts_with("The systems were interleaved: slices of a second, or of a part"),
+        caveat.starts_with("The systems were interleaved: slices of one second, or a part"),
         "{caveat}"
     );
     let indexes = "Indexes were created one system after the other, in random order.";

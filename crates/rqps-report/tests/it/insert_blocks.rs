@@ -105,8 +105,8 @@ fn indexes_are_not_the_reason_why_other_steps_are_unclear() {
         details.into_iter().filter(|d| d.starts_with("Unclear")).collect::<Vec<_>>()
     };
     let once = "Unclear: indexes are created once, and one slice has no interval.";
-    let wide = "Unclear: the interval is too wide for a verdict; the work is fixed, so that only \
-                more loads (`loads`) measure more of it.";
+    let wide = "Unclear: the interval is too wide for a verdict; the work is fixed, so only more loads \
+                (`loads`) measure more of it.";
     assert_eq!(with_index(false), [once]);
     let on = |step: &str, text: &str| text.replace("Unclear", &format!("Unclear on {step}"));
     assert_eq!(with_index(true), [on("l.x", once), on("l.i1", wide)]);
@@ -115,8 +115,8 @@ fn indexes_are_not_the_reason_why_other_steps_are_unclear() {
     let mut single = run();
     single.steps[0].systems.iter_mut().for_each(|system| system.slices.truncate(1));
     let single = details_of(&Analysis::of(&single, 0.05));
-    let block = "Unclear: a single block has no interval; the work is fixed, so that only more loads (`loads`) \
-                 have more.";
+    let block = "Unclear: a single block has no interval; the work is fixed, so only more loads (`loads`) \
+                 add blocks.";
     assert!(single.iter().any(|detail| detail == block), "{single:?}");
 }
 

@@ -54,7 +54,7 @@ fn text_names_who_did_not_explain_a_statement() {
     let plan = "query plan: lookup on PRIMARY on my5614.small / not explained: no right to on \
                 my8033.small (SELECT k";
     assert!(said.contains(plan), "{said}");
-    let count = "not compared on all systems: 1 of 1 statements";
+    let count = "not compared: 1 of 1 statements";
     assert_eq!(said.matches(count).count(), 1, "{said}");
 }
 
@@ -191,7 +191,7 @@ fn a_start_on_another_kind_of_plan_does_so_too() {
 fn all_formats_name_the_start_and_the_ratio_per_plan() {
     let run = with_another_plan(1, plan(Path::WholeTable, None, false));
     let said = words_of(&run, Detail::Summary);
-    let start = "full scan on start 3 in place of lookup on PRIMARY on starts 1, 2 and 4 (SELECT k";
+    let start = "full scan on start 3 instead of lookup on PRIMARY on starts 1, 2 and 4 (SELECT k";
     let usual = "on starts 1, 2 and 4 (lookup on PRIMARY on both); 1.20";
     let other = "on start 3 (lookup on PRIMARY on the base, full scan here)";
     let analysis = Analysis::of(&run, 0.05);
@@ -200,7 +200,7 @@ fn all_formats_name_the_start_and_the_ratio_per_plan() {
             assert!(text.contains(words), "no {words:?} in {text}");
         }
         assert!(
-            text.contains("no verdict, as starts of a server ran different query plans"),
+            text.contains("no verdict, because starts of a server ran different query plans"),
             "{text}"
         );
     }

@@ -248,7 +248,7 @@ fn less_background_work_does_not_hide_whose_cpu_grew() {
     let base = Op { background: 30.0, ..op() };
     let more = Op { server: 40.0, background: 2.0, ..op() };
     let told = expect![
-        "0.87: CPU of the threads that serve clients per query 2.0x (+20 µs of +6.0 µs), IO unchanged: new CPU overhead"
+        "0.87: CPU of connection threads per query 2.0x (+20 µs of +6.0 µs), IO unchanged: new CPU overhead"
     ];
     check(&base, &more, &around(), Kind::CpuOverhead, &told);
     assert!(cause(&base, &more, &around()).unwrap().times.unwrap() > 1.9);
@@ -256,7 +256,7 @@ fn less_background_work_does_not_hide_whose_cpu_grew() {
     let base = Op { background: 1.0, ..op() };
     let more = Op { server: 21.98, background: 0.0, ..op() };
     let told = expect![
-        "0.95: CPU of the threads that serve clients per query 1.10x (+1.98 µs of +1.48 µs), IO unchanged: new CPU overhead"
+        "0.95: CPU of connection threads per query 1.10x (+1.98 µs of +1.48 µs), IO unchanged: new CPU overhead"
     ];
     check(&base, &more, &around(), Kind::CpuOverhead, &told);
 }
@@ -311,7 +311,7 @@ fn another_plan_is_told_as_such() {
     };
     let evidence = Evidence { plan: Some(plan), ..Evidence::default() };
     let told = expect![
-        "0.04: full scan in place of index k_1, rows read per query 1.00 to 1000, server CPU per query 29x, +579 µs in all: plan change"
+        "0.04: full scan instead of index k_1, rows read per query 1.00 to 1000, server CPU per query 29x, +579 µs in total: plan change"
     ];
     let with_plan = Around { evidence, ..around() };
     check(&op(), &more, &with_plan, Kind::PlanChange, &told);
@@ -398,9 +398,8 @@ fn writes_of_storage_are_the_cause_of_steps_that_write_and_background_of_others(
 #[test]
 fn threads_that_serve_nobody_are_background_work() {
     let slow = Op { background: 20.0, ..op() };
-    let told = expect![
-        "0.73: CPU of the server's threads that serve no client +9.7 µs of +9.7 µs per query: background work"
-    ];
+    let told =
+        expect!["0.73: CPU of background threads +9.7 µs of +9.7 µs per query: background work"];
     check(&op(), &slow, &around(), Kind::BackgroundWork, &told);
 }
 
@@ -430,7 +429,7 @@ fn work_on_a_cpu_that_nobody_waits_for_costs_the_clients_nothing() {
 fn a_mixture_has_several_causes() {
     let slow = Op { server: 25.0, waiting: 6.5, client: 5.0, ..op() };
     let told = expect![
-        "0.71: +10 µs to 26 µs per query, other waiting +5.5 µs, server CPU +5.0 µs: several causes"
+        "0.71: +10 µs per query (base 26 µs), other waiting +5.5 µs, CPU of connection threads +5.0 µs: several causes"
     ];
     check(&op(), &slow, &Around { noise: 0.04, ..around() }, Kind::Several, &told);
 }
@@ -454,15 +453,14 @@ fn what_cannot_be_told_says_why() {
         found.sentence
     };
     let unknown = of(|slice| slice.usage.server = None);
-    expect!["0.57: not explained: the server's processes are not known to rqps"]
-        .assert_eq(&unknown);
+    expect!["0.57: not explained: rqps does not know the server's processes"].assert_eq(&unknown);
     let rated = of(|slice| slice.lateness = Some(rqps_model::Lateness::default()));
-    assert!(rated.ends_with("the clients were held at a rate"), "{rated}");
+    assert!(rated.ends_with("the clients worked at a set rate"), "{rated}");
     let beside = of(|slice| {
         slice.streams.push(beside::at_a_rate());
         slice.usage.waits.served_cpu_ns = None;
     });
-    assert!(beside.ends_with("that serve either are not known"), "{beside}");
+    assert!(beside.ends_with("which threads serve which clients"), "{beside}");
 }
 
 #[test]
@@ -490,7 +488,8 @@ fn cpu_that_others_take_from_one_interleaved_side_alone_is_not_excluded() {
     let hit = Op { server: 24.0, taken: 55.0, ..busy.clone() };
     let found = cause(&busy, &hit, &around()).unwrap();
     assert_eq!((found.kind, found.share), (Kind::NotExplained, None));
-    let why = "others took more CPU from the slower one's slices than its own CPU accounts for";
+    let why =
+        "other processes took more CPU from the slower system than in proportion to its own CPU";
     assert!(found.sentence.ends_with(why), "{}", found.sentence);
     let mirrored = cause(&hit, &busy, &around()).unwrap();
     assert_eq!((mirrored.kind, mirrored.share), (Kind::NotExplained, None));

@@ -9,7 +9,8 @@ use rqps_fixtures::{self as fixture, inserts};
 
 fn validator() -> jsonschema::Validator {
     let schema: Value =
-        serde_json::from_str(include_str!("../../../../docs/report.schema.json")).unwrap();
+        serde_json::from_str(include_str!("../../../../docs/reference/report.schema.json"))
+            .unwrap();
     jsonschema::meta::validate(&schema).unwrap();
     jsonschema::validator_for(&schema).unwrap()
 }
@@ -49,6 +50,6 @@ fn where_a_step_alone_begins_on_other_tables_is_said() {
     let caution = |idx: usize| &value["steps"][idx]["repeat_caution"];
     // `insert` comes after `update-index`, on the same tables.
     assert_eq!(value["steps"][3]["name"], "insert");
-    assert!(caution(3).as_str().unwrap().contains("tables that were just filled"));
+    assert!(caution(3).as_str().unwrap().contains("newly filled tables"));
     assert!((0..3).all(|idx| caution(idx).is_null()), "nothing was written before them");
 }

@@ -104,7 +104,7 @@ fn tables_of_other_sizes_are_said() {
     let bytes = &mut run.steps[0].systems[1].sizes.database_bytes;
     *bytes = bytes.map(|n| n * 2);
     let warnings = InWords::of(&Analysis::of(&run, 0.05)).before_reading();
-    let is_said = |w: &String| w.contains("the tables are not of one size");
+    let is_said = |w: &String| w.contains("Tables with the same rows differ in size");
     assert!(warnings.iter().any(is_said), "{warnings:?}");
     // Another engine keeps its rows in another way.
     run.systems[1].spec.engine = rqps_model::Engine::Rocksdb;

@@ -58,7 +58,7 @@ fn stacks_of_writes_on_tables_that_lack_rows_say_so() {
     let said = |run: &Run, at: usize| {
         let profiles = stacks::pair(at);
         let analysis = Analysis::of(run, 0.05).with_profiles(&profiles);
-        text::render(&analysis, options(Detail::Full)).contains("recorded after delete had taken")
+        text::render(&analysis, options(Detail::Full)).contains("recorded after the step delete")
     };
     assert!(!said(&run, at));
     let mut delete = run.steps[at].clone();
@@ -101,7 +101,8 @@ fn what_was_not_recorded_is_told() {
     let out = text::render(&analysis, options(Detail::Full));
     let line = out.lines().find(|line| line.contains("perf is not found")).unwrap();
     assert!(
-        line.starts_with("- not had of ") && out.contains("do: apt-get install linux-perf"),
+        line.starts_with("- not recorded of ")
+            && out.contains("remedy: apt-get install linux-perf"),
         "{line}"
     );
     // The other system's functions are told alone, as there is nothing to compare them with.
@@ -134,7 +135,8 @@ fn systems_of_which_other_shares_were_sampled_are_not_compared() {
     }
     let analysis = Analysis::of(&run, 0.05).with_profiles(&profiles);
     let out = text::render(&analysis, options(Detail::Full));
-    let words = "my5614.small and my8033.small are not compared by function: the samples stand for 95.4% of";
+    let words =
+        "my5614.small and my8033.small are not compared by function: their samples cover 95.4% and";
     assert!(out.contains(words), "{out}");
     assert!(!out.contains("grew most") && out.contains("functions with most CPU of their own"));
 }

@@ -40,7 +40,7 @@ fn a_server_against_itself_is_the_same_or_unclear() {
     assert!(n(Verdict::Same) >= 15, "{} of 20 steps are the same", n(Verdict::Same));
     assert!(cells(&analysis).iter().all(|cell| cell.direction().is_none()));
     let text = full(&analysis);
-    assert!(text.contains("stands among the 20 that were tried (Benjamini-Hochberg"), "{text}");
+    assert!(text.contains("adjustment for all 20 ratios of the run (Benjamini-Hochberg"), "{text}");
     assert!(!text.contains("not adjusted"));
     let p = |cell: &&Cell| cell.comparison().unwrap().rqps.found.tested.p.unwrap();
     let adjusted = |cell: &&Cell| cell.comparison().unwrap().rqps.adjusted_p.unwrap();
@@ -80,8 +80,8 @@ fn a_doubtful_difference_stands_alone_and_falls_among_many() {
     );
     assert!(!comparison.rqps.is_significant());
     assert_eq!(analysis.headlines[0].counts.unclear, 1);
-    let detail = "Unclear on doubtful: slower or faster if nothing else had been tried; among \
-                  20 ratios it may be chance.";
+    let detail = "Unclear on doubtful: slower or faster alone, but not after adjustment for all \
+                  20 ratios of the run.";
     assert!(details_of(&analysis).iter().any(|d| d == detail));
     // More of the same would settle it, and it takes more among many than alone.
     let seconds = |settle: Option<Settle>| settle.unwrap().seconds().unwrap();
@@ -159,7 +159,7 @@ fn no_time_is_asked_for_where_the_work_is_fixed() {
     let more = "Unclear on timed: the interval is too wide for a verdict; more starts of the servers would \
                 probably settle it:";
     let starts = "Unclear on l.i1: the interval is too wide for a verdict; the work is fixed, so \
-                  that only more loads (`loads`) measure more of it.";
+                  only more loads (`loads`) measure more of it.";
     assert!(details.len() == 2 && details[0].starts_with(more), "{details:?}");
     assert_eq!(details[1], starts);
 }
@@ -180,7 +180,7 @@ fn a_bound_that_is_wider_takes_other_steps_into_account() {
     );
     let text = full(&analysis);
     assert!(
-        text.contains("same <") && text.contains("slower beyond chance, by less than 20%"),
+        text.contains("same <") && text.contains("slower beyond chance, but by less than 20%"),
         "{text}"
     );
 }
@@ -300,7 +300,7 @@ fn starts_that_differ_take_more_starts_and_not_more_time() {
 fn starts_that_agree_are_told_as_such() {
     let of = || vec![reads("point-query", &around(0.0, 0.01, 8))];
     let run = run(&[of(), of()]);
-    let told = "here starts differed no more than their blocks explain.";
+    let told = "Starts differed no more than their blocks explain.";
     assert!(InWords::of(&Analysis::of(&run, 0.05)).certainty.iter().any(|c| c.ends_with(told)));
 }
 
@@ -337,6 +337,6 @@ fn a_warm_up_that_failed_is_told() {
     let told = InWords::of(&Analysis::of(&run, 0.05)).not_measured;
     assert_eq!(told.len(), sound + 1);
     let line = "point-query.warm, which warms caches, failed on my8033.small: the server died (it was \
-                killed by signal 9 (SIGKILL)); what follows may have begun with colder ones.";
+                killed by signal 9 (SIGKILL)). Later steps may have begun with colder caches.";
     assert!(told.iter().any(|l| l == line), "{told:?}");
 }

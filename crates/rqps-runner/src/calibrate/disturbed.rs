@@ -43,7 +43,7 @@ fn badness(warning: &WarningKind) -> Option<u64> {
     }
 }
 
-/// What disturbed a calibration so often that what it found may be that; `None` for a quiet one.
+/// Disturbances that make a calibration doubtful; `None` for a quiet one.
 #[must_use]
 pub fn disturbed(found: &Calibration) -> Option<String> {
     let parts: Vec<String> = found
@@ -61,12 +61,12 @@ fn words(warning: &WarningKind) -> String {
             format!("other processes took up to {pct}% of the CPU time")
         }
         WarningKind::Paused { seconds } => {
-            format!("rqps or its host did not run for up to {seconds} s")
+            format!("rqps or the host was paused for up to {seconds} s")
         }
         WarningKind::Swapped { .. } => "pages were swapped".to_owned(),
-        WarningKind::Throttled { .. } => "hot CPUs were slowed down".to_owned(),
+        WarningKind::Throttled { .. } => "hot CPUs were throttled".to_owned(),
         WarningKind::FrequencyChanged { pct } => {
-            format!("CPUs ran at down to {pct}% of their frequency")
+            format!("the CPU frequency fell to {pct}%")
         }
         other => format!("{other:?}"),
     }

@@ -223,9 +223,9 @@ pub(crate) fn connect(
         && (is_paired || bench.injected_slowdown > 0.0)
     {
         let doing = if is_paired {
-            "place the server's thread (placement = \"free\" does without)"
+            "place the connection thread (placement = \"free\" does not need it)"
         } else {
-            "find the server's thread, which the injected slowdown stops"
+            "find the connection thread that the injected slowdown stops"
         };
         let tid = threads::thread_of(bench.dbms, pid, &mut connection).context(doing)?;
         if is_paired {

@@ -9,7 +9,7 @@ use rqps_server::Patience;
 use rqps_server::counters::{Counters, Probe};
 
 /// What is said where a server refuses to tell any of its counters.
-const TELLS_NONE: &str = "the server tells none of those that are asked for";
+const TELLS_NONE: &str = "the server reports none of the requested counters";
 
 /// What reads the counters of a system; nothing where it does not tell them.
 #[derive(Debug)]

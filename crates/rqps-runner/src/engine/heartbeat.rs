@@ -125,8 +125,7 @@ impl Heartbeat {
 /// What is told of a step of which something is measured once more.
 pub(crate) fn told(step: &str, seconds: u32) -> String {
     format!(
-        "{step}: rqps or its host did not run for {seconds} s; what was measured meanwhile is measured \
-         once more"
+        "{step}: rqps or the host was paused for {seconds} s; the measurement of that time is repeated"
     )
 }
 

@@ -182,7 +182,7 @@ impl InjectedSlowdown {
         let mut state = waited.unwrap_or_else(PoisonError::into_inner).0;
         if state.n_holding > 0 {
             let problem = format!(
-                "a thread of the server did not stop and go on within {} s: it may wait for storage",
+                "a server thread did not stop and continue within {} s; it may be waiting for storage",
                 self.patience.as_secs_f64()
             );
             state.failure.get_or_insert(problem);
@@ -194,8 +194,8 @@ impl InjectedSlowdown {
         self.pause_no_more();
         let mut state = self.shared.lock();
         if let (1.., 0) = std::mem::take(&mut state.n_pauses) {
-            let problem = "nothing was there to be stopped: the threads that serve the clients, or \
-                           their processes, have ended or may no longer be stopped";
+            let problem = "there was nothing to stop: the connection threads, or their processes, have \
+                           ended or can no longer be stopped";
             state.failure.get_or_insert(problem.to_owned());
         }
         match state.failure.take() {
@@ -328,7 +328,7 @@ struct AtWork<'a>(&'a Shared);
 impl Drop for AtWork<'_> {
     fn drop(&mut self) {
         if !self.0.lock().quit {
-            self.0.fail(&"the thread that stops it has ended");
+            self.0.fail(&"the thread that stops the server has ended");
         }
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn check(plan: &Plan, steps: &[PlannedStep]) -> Result<()> {
         if n_starts > 1 { format!(" on each of {n_starts} starts") } else { String::new() };
     let longer = if budget_ms.is_some() { "a budget" } else { "slices and seconds" };
     bail!(
-        "precision = \"{}%\": {} makes {} blocks at most: it is measured for {} s{on_each} in slices of {slice_ms} ms. \
+        "precision = \"{}%\": {} has at most {} blocks in {} s{on_each} with slices of {slice_ms} ms. \
          Precision needs {least} blocks{on_each}. Write {}{longer} of {} s or more, or leave precision out",
         f64::from(bp) / 100.0,
         planned.info.name,
@@ -189,10 +189,10 @@ mod tests {
     #[test]
     fn a_precision_that_no_step_can_come_to_is_refused() {
         let refused = |schedule: &str| checked(2, schedule).unwrap_err().to_string();
-        expect_test::expect![[r#"precision = "5%": update-index makes 10 blocks at most: it is measured for 10 s in slices of 1000 ms. Precision needs 12 blocks. Write slice = "833ms" or less, or a budget of 12 s or more, or leave precision out"#]]
+        expect_test::expect![[r#"precision = "5%": update-index has at most 10 blocks in 10 s with slices of 1000 ms. Precision needs 12 blocks. Write slice = "833ms" or less, or a budget of 12 s or more, or leave precision out"#]]
             .assert_eq(&refused("slice = '1s'\nbudget = '10s'\nprecision = '5%'"));
         // Each kind of step has its time: the one before it has 20 s.
-        expect_test::expect![[r#"precision = "0.5%": point-query makes 8 blocks at most: it is measured for 4 s in slices of 500 ms. Precision needs 12 blocks. Write slice = "333ms" or less, or slices and seconds of 6 s or more, or leave precision out"#]]
+        expect_test::expect![[r#"precision = "0.5%": point-query has at most 8 blocks in 4 s with slices of 500 ms. Precision needs 12 blocks. Write slice = "333ms" or less, or slices and seconds of 6 s or more, or leave precision out"#]]
             .assert_eq(&refused("slice = '500ms'\nslices = 2\nprecision = '0.5%'"));
         for schedule in [
             "slice = '1s'\nbudget = '12s'\nprecision = '5%'",
@@ -203,7 +203,7 @@ mod tests {
             checked(2, schedule).unwrap();
         }
         // The time is divided among starts, each of which comes to the precision by itself.
-        expect_test::expect![[r#"precision = "5%": update-index makes 5 blocks at most: it is measured for 5 s on each of 4 starts in slices of 1000 ms. Precision needs 6 blocks on each of 4 starts. Write slice = "833ms" or less, or a budget of 24 s or more, or leave precision out"#]]
+        expect_test::expect![[r#"precision = "5%": update-index has at most 5 blocks in 5 s on each of 4 starts with slices of 1000 ms. Precision needs 6 blocks on each of 4 starts. Write slice = "833ms" or less, or a budget of 24 s or more, or leave precision out"#]]
             .assert_eq(&refused("starts = 4\nslice = '1s'\nbudget = '20s'\nprecision = '5%'"));
         checked(2, "starts = 4\nbudget = '60s'\nprecision = '1%'").unwrap();
         checked(2, "starts = 4\nslice = '1s'\nbudget = '24s'\nprecision = '5%'").unwrap();

@@ -19,7 +19,7 @@ const STOPPED_AT_MOST: Duration = Duration::from_secs(20);
 const BREATH: Duration = Duration::from_millis(20);
 
 /// The warning about a slice that took so long that servers had to run while they waited.
-pub(crate) const RAN_ON: &str = "slices took so long that the servers that waited were not stopped";
+pub(crate) const RAN_ON: &str = "slices took so long that the waiting servers were not stopped";
 
 /// How a server is stopped; absent for one that is not ours to stop.
 pub(crate) type Brake = Option<(Freezer, Signal)>;
@@ -86,7 +86,7 @@ impl Waiting {
         let Some(watchdog) = &mut self.watchdog else { return Ok(()) };
         for (freezer, death) in self.freezers.iter_mut().flatten() {
             freezer.refresh();
-            watchdog.hold(freezer, *death).context("tell the watchdog of a server")?;
+            watchdog.hold(freezer, *death).context("register a server with the watchdog")?;
         }
         Ok(())
     }

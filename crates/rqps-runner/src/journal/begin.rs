@@ -58,7 +58,7 @@ pub(crate) fn run(
                 return Ok(Begun { run, lock, steps: placed });
             }
             Some(why) => listen(Event::Note(&format!(
-                "run {} of this plan has not finished and cannot be resumed: {why}; a new run begins",
+                "the unfinished run {} of this plan cannot be resumed: {why}; a new run begins",
                 run.id
             ))),
         }
@@ -139,14 +139,14 @@ fn why_not(
 ) -> Option<String> {
     let Environment { rqps_version, .. } = environment;
     if run.rqps_version != *rqps_version {
-        return Some(format!("rqps {} began it, and this is {rqps_version}", run.rqps_version));
+        return Some(format!("rqps {} began it, this is rqps {rqps_version}", run.rqps_version));
     }
     if let Some(why) = other_host(&run.host, host) {
         return Some(why);
     }
     if run.steps.len() != planned.len() {
         let (was, now) = (run.steps.len(), planned.len());
-        return Some(format!("its suite had {was} steps and has {now} now"));
+        return Some(format!("its suite had {was} steps and now has {now}"));
     }
     run.steps.iter().zip(planned).find_map(|(stored, planned)| {
         let name = &stored.info.name;
@@ -154,11 +154,11 @@ fn why_not(
             || stored.clients != planned.clients
             || stored.start != planned.start
         {
-            return Some(format!("step {name} is another now"));
+            return Some(format!("step {name} has changed"));
         }
         (stored.placement != planned.placement).then(|| {
             let (was, now) = (stored.placement, planned.placement);
-            format!("step {name} was placed {was} and would be {now} now")
+            format!("the placement of step {name} was {was} and is now {now}")
         })
     })
 }
@@ -172,16 +172,16 @@ fn other_host(was: &Host, now: &Host) -> Option<String> {
     ];
     let differs = |(_, was, now): &(&str, String, String)| was != now;
     if let Some((what, was, now)) = texts.into_iter().find(differs) {
-        return Some(format!("the host's {what} was {was:?} and is {now:?}"));
+        return Some(format!("the host's {what} was {was:?} and is now {now:?}"));
     }
     // Runs of before it was recorded are resumed, and so are those on a file system that has none.
     if let (Some(was), Some(now)) = (was.read_ahead_kb, now.read_ahead_kb)
         && was != now
     {
-        return Some(format!("the host's read-ahead was {was} KB and is {now} KB"));
+        return Some(format!("the host's read-ahead was {was} KB and is now {now} KB"));
     }
     if was.n_cpus != now.n_cpus {
-        return Some(format!("the host had {} CPUs and has {} now", was.n_cpus, now.n_cpus));
+        return Some(format!("the host had {} CPUs and now has {}", was.n_cpus, now.n_cpus));
     }
     // Kernels keep some of it for themselves, not the same at each boot.
     let (less, more) =
@@ -189,7 +189,7 @@ fn other_host(was: &Host, now: &Host) -> Option<String> {
     (less < more / 20 * 19).then(|| {
         let mib = |bytes: u64| bytes >> 20;
         let (was, now) = (mib(was.memory_bytes), mib(now.memory_bytes));
-        format!("the host had {was} MiB of memory and has {now} MiB now")
+        format!("the host had {was} MiB of memory and now has {now} MiB")
     })
 }
 
@@ -230,8 +230,8 @@ fn created(
     Ok((run, lock))
 }
 
-/// Stores runs that were imported together, each under an id of its own made from its start and name. The result
-/// is their ids. A process that is killed before leaves none of them, and no directory: imported runs have no files.
+/// Stores imported runs together, each under its own id, and returns the ids. If the process is killed first,
+/// none is stored.
 ///
 /// # Errors
 /// When the store cannot be written.

@@ -63,7 +63,7 @@ impl Journal<'_> {
         if is_measured && !was.version_text.is_empty() {
             if let Some(why) = other_program(was, &facts) {
                 bail!(
-                    "{} {why}, and what this run has of it was measured before that; `--new` begins a \
+                    "{} {why}; the results in this run are from before the change, and `--new` begins a \
                      new run",
                     facts.spec.label
                 );
@@ -103,18 +103,18 @@ fn other_program(was: &RunSystem, now: &RunSystem) -> Option<String> {
     // MySQL says by a suffix that a log is on.
     let version = |text: &'_ str| text.trim_end_matches("-log").to_owned();
     if version(&was.version_text) != version(&now.version_text) {
-        return Some(format!("was {} and is {}", was.version_text, now.version_text));
+        return Some(format!("was {} and is now {}", was.version_text, now.version_text));
     }
     // Of the catalogue: the archive or main package, and its checksum.
     let is_own = matches!(now.spec.source, SystemSource::Basedir { .. });
     if !is_own && !was.origin.is_empty() && was.origin != now.origin {
-        return Some(format!("came from {} and comes from {} now", was.origin, now.origin));
+        return Some(format!("came from {} and now comes from {}", was.origin, now.origin));
     }
     // Only of a program of the user's own.
     let sum = |system: &RunSystem| system.build.get("program_sha256").cloned();
     match (sum(was), sum(now)) {
         (Some(was), Some(now)) if was != now => {
-            Some(format!("is another program than it was (SHA-256 {was} before, {now} now)"))
+            Some(format!("is now a different program (SHA-256 {was} before, {now} now)"))
         }
         _ => None,
     }

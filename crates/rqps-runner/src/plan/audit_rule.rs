@@ -8,7 +8,7 @@ use rqps_model::UnknownWord;
 /// What a severe difference between the systems of a plan does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum AuditRule {
-    /// It is said before the first slice, and in the first line of every report.
+    /// It is reported before the first slice, and in the first line of every report.
     #[default]
     Warn,
     /// The run is refused.

@@ -39,8 +39,8 @@ fn within(plan: &Plan, needed: u64, limit: u64) -> Result<()> {
     ensure!(
         needed <= limit,
         "{clients} connections{at_once} need {needed} open files, and rqps may have {limit}: raise \
-         the hard limit (ulimit -Hn {needed}), or ask for fewer clients{}",
-        if at_once.is_empty() { "" } else { ", or for mode = \"sequential\"" }
+         the hard limit (ulimit -Hn {needed}), or use fewer clients{}",
+        if at_once.is_empty() { "" } else { " or mode = \"sequential\"" }
     );
     Ok(())
 }
@@ -129,8 +129,8 @@ mod tests {
         let refusal =
             |plan: &Plan, limit| within(plan, needed(plan), limit).unwrap_err().to_string();
         let suite = "[[suite]]\nclients = [512]\n";
-        expect_test::expect![[r#"512 connections on each of 2 interleaved systems need 2176 open files, and rqps may have 1024: raise the hard limit (ulimit -Hn 2176), or ask for fewer clients, or for mode = "sequential""#]].assert_eq(&refusal(&plan(&[PG; 2], suite), 1024));
-        expect_test::expect![[r#"512 connections need 1120 open files, and rqps may have 1024: raise the hard limit (ulimit -Hn 1120), or ask for fewer clients"#]].assert_eq(&refusal(&plan(&[PG], suite), 1024));
+        expect_test::expect![[r#"512 connections on each of 2 interleaved systems need 2176 open files, and rqps may have 1024: raise the hard limit (ulimit -Hn 2176), or use fewer clients or mode = "sequential""#]].assert_eq(&refusal(&plan(&[PG; 2], suite), 1024));
+        expect_test::expect![[r#"512 connections need 1120 open files, and rqps may have 1024: raise the hard limit (ulimit -Hn 1120), or use fewer clients"#]].assert_eq(&refusal(&plan(&[PG], suite), 1024));
         assert!(within(&plan(&[PG], suite), 1024, 1024).is_ok());
     }
 }

@@ -12,16 +12,20 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::{Plan, ProfilingFile};
 
 /// A plan as written.
+///
+/// The doc comments of these types are the comments of the plan in docs/reference/plan.md.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PlanFile {
-    /// Name of the plan; shown in lists.
+    /// Name of the plan, shown in lists of runs. Default: made of the labels.
     pub name: Option<String>,
-    /// Label of the base; the first system when absent.
+    /// Label of the system that the others are compared with. Default: the first system.
     pub base: Option<String>,
-    /// Whether the base is measured once more, as a server of its own (null arm).
+    /// Measure the base twice, as two servers (null arm). Each report then shows base against base. Default: false.
     pub null: Option<bool>,
-    /// `warn` or `strict`: whether a severe difference between the systems is said or refused.
+    /// What a severe difference between the systems does: "warn" reports it, "strict" refuses the run.
+    /// Default: "warn".
     pub audit: Option<String>,
     /// The systems.
     #[serde(default, deserialize_with = "read_systems")]
@@ -32,8 +36,7 @@ pub struct PlanFile {
     /// Order of slices and placement.
     #[serde(default)]
     pub schedule: ScheduleFile,
-    /// Stack profiles, recorded in extra slices after the measured ones: `true`, or which steps and for
-    /// how long.
+    /// Stack profiles: `true`, or which steps and for how long.
     pub profile: Option<ProfilingFile>,
 }
 
@@ -69,52 +72,57 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Tables<T> {
 
 /// A system as written.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, expecting = "a table [[system]]")]
 pub struct SystemFile {
-    /// Its label; made from DBMS, version and config when absent.
+    /// Name of the system in reports. Default: made of DBMS, version and configuration.
     pub label: Option<String>,
-    /// `mysql`, `mariadb` or `postgres`; may be absent with `dsn`. `null` is the client that
-    /// answers at once: it measures rqps itself and takes no other key but `label`.
+    /// "mysql", "mariadb" or "postgres". Not needed with dsn. "null" is a client that answers itself: it measures
+    /// rqps, and has no other key but label.
     pub dbms: Option<String>,
-    /// A version of the catalogue.
+    /// A version that `rqps servers list` shows. Each system has one of version, basedir and dsn.
     pub version: Option<String>,
-    /// Which build of that version: `debian`; the catalogue's first when absent.
+    /// The build of that version, such as "debian". Default: the first that `rqps servers list` shows.
     pub build: Option<String>,
-    /// Or the directory of an installed server.
+    /// Directory of an installed server or of an own build.
     pub basedir: Option<PathBuf>,
-    /// Or the address of a server that runs already.
+    /// Address of a running server. rqps neither configures nor starts it: keys marked with * are refused.
     pub dsn: Option<String>,
-    /// `innodb` or `rocksdb`; `heap` for PostgreSQL.
+    /// Storage engine: "innodb" or "rocksdb"; PostgreSQL has "heap". Default: InnoDB, or heap.
     pub engine: Option<String>,
-    /// Built-in profile or path; `small` when absent.
+    /// Configuration profile, or path of a configuration file. * Default: "small".
     pub config: Option<String>,
-    /// Single options on top.
+    /// Single options, in addition to config. *
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, OptionValue>,
-    /// `socket`, `tcp` or `tls`.
+    /// Connections: "socket", "tcp" or "tls". * Default: "socket".
+    #[cfg_attr(test, schemars(with = "String"))]
     pub transport: Option<Transport>,
-    /// `build`, `system`, `jemalloc`, `tcmalloc` or `mimalloc`.
+    /// Allocator: "build" (as built), "system", "jemalloc", "tcmalloc" or "mimalloc". * Default: "build".
     pub malloc: Option<String>,
-    /// `relaxed` or `full`.
+    /// Commits: "relaxed" (no sync per commit) or "full". * Default: "relaxed".
     pub durability: Option<String>,
-    /// `none`, `row`, `page-zlib`, `zstd`, `lz4+zstd` and others.
+    /// InnoDB: "none", "row", "page-zlib", "page-lz4" or "page-snappy". MyRocks: "none", "snappy", "lz4", "zlib",
+    /// "zstd", or a pair such as "lz4+zstd" for the middle and the last level. Default: "none".
     pub compression: Option<String>,
-    /// At most this much memory: `2G`.
+    /// Memory limit, page cache included. * Default: none.
     pub memory: Option<String>,
-    /// Only these CPUs: `0-1`.
+    /// CPUs that the server may use. * Default: all that rqps may use.
     pub cpus: Option<String>,
-    /// Percent of the measured time in which the server is stopped on purpose: a slowdown of known size.
+    /// Percent of the measured time, 0.01 to 50, during which rqps stops the server: a slowdown of known size. *
+    /// Default: 0.
     pub injected_slowdown: Option<f64>,
-    /// Statements that are run on its tables when they have been filled and before anything is measured:
-    /// `["ALTER TABLE sbtest1 DROP INDEX k_1"]`.
+    /// Statements that are executed once on this system, after the load. Not for the Insert Benchmark.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sql_after_load: Vec<String>,
     /// Whether it is the base once more: what `null = true` of a plan adds.
+    #[cfg_attr(test, schemars(skip))]
     pub null_arm: Option<bool>,
 }
 
 /// An option's value as TOML lets one write it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged, expecting = "an option takes a text, a number, true or false")]
 pub enum OptionValue {
     /// `"O_DIRECT"`
@@ -129,93 +137,106 @@ pub enum OptionValue {
 
 /// A suite as written.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, expecting = "a table [[suite]]")]
 pub struct SuiteFile {
-    /// Prefix of its step names, for plans with several suites.
+    /// Prefix of its step names, as in NAME/point-query. Needed where a plan has several suites.
     pub name: Option<String>,
-    /// `sysbench`, `insert` (the Insert Benchmark), or the path of a suite file.
+    /// "sysbench", "insert" (the Insert Benchmark), or the path of a suite file. Default: "sysbench".
     pub kind: Option<String>,
-    /// `tiny`, `small` or `medium`: presets for what follows.
+    /// "tiny", "small" or "medium": rows, tables and times, unless their own keys are set. Default: "small".
     pub size: Option<String>,
-    /// `short` (32 figures) or `full`.
+    /// "short" has the 32 steps of the Small Datum blog, "full" all. Not for the Insert Benchmark. Default: "short".
     pub form: Option<String>,
-    /// Tables.
+    /// Number of tables. Not for the Insert Benchmark.
     pub tables: Option<u32>,
-    /// Rows of each table; of the Insert Benchmark, after its first load.
+    /// Rows of each table; for the Insert Benchmark, rows after l.i0.
     pub rows: Option<u64>,
     /// Insert Benchmark: rows that l.i1 and l.i2 insert into each table, and delete.
     pub rows_later: Option<u64>,
-    /// Insert Benchmark: rows per statement of l.i0, l.i1, l.i2 and the steps that query.
+    /// Insert Benchmark: rows per transaction of l.i0, of l.i1, of l.i2, and of the query steps.
     pub rows_per_commit: Option<[u32; 4]>,
-    /// Insert Benchmark: background inserts per second and client of the steps that query.
+    /// Insert Benchmark: rows per second that each client inserts and deletes during query steps. Each rate has two
+    /// steps.
     pub rates: Option<Vec<u32>>,
-    /// Insert Benchmark: all clients work on one table.
+    /// Insert Benchmark: all clients use one table. Default: false, one table per client.
     pub shared_table: Option<bool>,
-    /// Insert Benchmark: partitions of each table.
+    /// Insert Benchmark: range partitions of each table. Default: 0.
     pub partitions: Option<u32>,
-    /// Insert Benchmark: MyRocks fills its tables by bulk load.
+    /// Insert Benchmark: MyRocks loads in bulk. Default: false.
     pub bulk_load: Option<bool>,
-    /// Whether the tables are copied from those that an earlier run filled alike.
+    /// Copy the tables that an earlier run filled in the same way, or store them for later runs. Default: false.
     pub reuse_tables: Option<bool>,
-    /// `prepared` or `text`: how statements travel.
+    /// "prepared" or "text": the protocol of statements. Default: "prepared"; the Insert Benchmark uses both, as the
+    /// original client does.
     pub protocol: Option<String>,
-    /// Numbers of clients; every step runs with each.
+    /// Numbers of clients, 1 to 4096. Each step runs with each number. The Insert Benchmark takes one. Default: [1].
     pub clients: Option<Vec<u32>>,
-    /// Globs of step names.
+    /// Steps, by name or glob. Steps that these need are added. Default: all of the form.
     pub steps: Option<Vec<String>>,
-    /// Events per second of all clients together; as fast as they go when absent.
+    /// Events per second of all clients together, 0.001 to 1e9. Response times then count from the intended start.
+    /// Not for the Insert Benchmark. Default: no limit.
     pub rate: Option<f64>,
-    /// Seconds of a slice.
+    /// Times, in seconds.
     #[serde(default)]
     pub seconds: SecondsFile,
 }
 
 /// Seconds of a slice, by kind of step, as written.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, expecting = "a table of times, as in { read = 10, write = 10 }")]
 pub struct SecondsFile {
-    /// Steps that change no row.
+    /// Steps that read. With slices = 6, each is measured for six times this long on each system.
     pub read: Option<f64>,
-    /// Steps that change rows.
+    /// Steps that write.
     pub write: Option<f64>,
-    /// The insert step.
+    /// The step that inserts.
     pub insert: Option<f64>,
-    /// The warm-up before each step, not counted.
+    /// Warm-up before a step, which is not counted.
     pub warm_up: Option<f64>,
-    /// Upper bound for steps with a time of their own (the warming scans).
+    /// Upper limit for steps with a time of their own, such as the scans that warm caches.
     pub fixed_at_most: Option<f64>,
-    /// Insert Benchmark: each step that queries.
+    /// Insert Benchmark: query steps.
     pub query: Option<f64>,
-    /// Insert Benchmark: how long the server is left alone after l.i2.
+    /// Insert Benchmark: pause after l.i2. Default: 1 s per 100,000 rows, from 5 s to 20 minutes.
     pub wait: Option<f64>,
-    /// Insert Benchmark: how long a connection holds each of its transactions open.
+    /// Insert Benchmark: one more connection holds each transaction open for so long, with a snapshot, during query
+    /// steps. Default: no such connection.
     pub hold: Option<f64>,
 }
 
 /// The schedule as written.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, expecting = "the table [schedule]")]
 pub struct ScheduleFile {
-    /// `interleaved` or `sequential`; when absent, interleaved for several systems that rqps runs.
+    /// "interleaved": systems alternate in slices of milliseconds. "sequential": one system after the other. Default:
+    /// interleaved for several systems that rqps starts.
     pub mode: Option<String>,
-    /// Length of a slice in an interleaved schedule: `20ms`; `auto` for the best that a calibration found.
+    /// Interleaved: length of a slice, "20ms" to "5000ms", or "auto" for the length that `rqps calibrate` found best.
+    /// Default: "20ms".
     pub slice: Option<String>,
-    /// Slices per step and system; interleaved, the time of so many slices.
+    /// Measured time of a step on each system, as a number of `seconds` of the suite, 1 to 1000. Instead of budget or
+    /// time. Default: 6.
     pub slices: Option<u32>,
-    /// Longest time that a step is measured on each system, all starts together, in place of `slices`: `60s`.
+    /// Interleaved: longest measured time of a step on each system, "1s" to "24h". All starts share it. Instead of
+    /// slices or time.
     pub budget: Option<String>,
-    /// Time of the whole run once its servers are there, divided among the steps, in place of `budget`: `20m`.
+    /// Interleaved: time of the whole run, downloads excluded. Steps share it. Instead of slices or budget.
     pub time: Option<String>,
-    /// A step ends when the half-width of every candidate's rQPS is at most this: `1%`. Not one of the
-    /// Insert Benchmark.
+    /// Interleaved: a step ends when all its ratios have this half-width, "0.1%" to "50%". Not for the Insert
+    /// Benchmark. Default: none; "1%" with time.
     pub precision: Option<String>,
-    /// On how many starts of the servers each step is measured, on the same data; its time is divided among them.
+    /// Starts of the servers on the same data, 1 to 100. The time of a step is divided among them. Default: 4 where
+    /// rqps starts all servers, else 1.
     pub starts: Option<u32>,
-    /// How many times everything is measured, each time on new data.
+    /// How often everything is measured, each time on new data, 1 to 100. Default: 1.
     pub loads: Option<u32>,
-    /// `auto`, `free`, `split` or `paired`.
+    /// CPUs of clients and server threads: "free", "split" (halves), "paired" (a client and its server thread share a
+    /// CPU), or "auto". Default: "auto".
     pub placement: Option<String>,
-    /// Seed of all randomness; drawn when absent, and recorded.
+    /// Seed of all randomness. Default: drawn, and recorded.
     pub seed: Option<u64>,
 }
 

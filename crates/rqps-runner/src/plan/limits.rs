@@ -26,7 +26,7 @@ fn of_host(limits: &Limits, cpus: &[usize], host_memory_bytes: u64) -> Result<()
         let list: Vec<String> = cpus.iter().map(ToString::to_string).collect();
         if let Some(cpu) = beyond {
             anyhow::bail!(
-                "cpus = \"{wanted}\": rqps cannot use CPU {cpu} here; write numbers of {}",
+                "cpus = \"{wanted}\": rqps cannot use CPU {cpu} here; choose from {}",
                 list.join(", ")
             );
         }
@@ -67,7 +67,7 @@ pub(crate) fn fits(spec: &SystemSpec, memory_bytes: u64, cache_bytes: u64) -> Re
     let needed = cache_bytes.saturating_add(cache_bytes / 4).saturating_add(BESIDE_LIMITED);
     ensure!(
         needed <= memory_bytes,
-        "memory = \"{}\": the caches of {} take \"{}\" with config {:?} and its tables, and the \
+        "memory = \"{}\": the caches of {} take \"{}\" with config {:?} and its tables, the whole \
          server about \"{}\"; write more memory, smaller caches in options, or smaller tables",
         written_bytes(memory_bytes),
         spec.label,
@@ -88,7 +88,7 @@ pub(crate) fn admits_clients(plan: &Plan, spec: &SystemSpec, allowed: u64) -> Re
     ensure!(
         needed <= allowed,
         "max_connections = {allowed}: the plan has {clients} connections to {}, and rqps needs {BESIDE_CLIENTS} \
-         beside them; write options = {{ max_connections = {needed} }}, or fewer clients",
+         more; write options = {{ max_connections = {needed} }}, or fewer clients",
         spec.label,
     );
     Ok(())
@@ -111,7 +111,7 @@ pub(crate) fn may_outgrow(
     is_told.then(|| {
         format!(
             "memory = \"{}\" may not be enough: with glibc's malloc MyRocks can take {SCATTERED} times its caches, \
-             which are \"{}\"; write more, smaller caches in options, or malloc = \"jemalloc\", with which it takes \
+             which are \"{}\"; write more memory, smaller caches in options, or malloc = \"jemalloc\", which needs \
              far less",
             written_bytes(memory_bytes),
             written_bytes(cache_bytes)
@@ -150,7 +150,7 @@ mod tests {
         };
         assert_eq!(
             refusal("cpus = '1-2'"),
-            "limit s1: cpus = \"1-2\": rqps cannot use CPU 2 here; write numbers of 0, 1"
+            "limit s1: cpus = \"1-2\": rqps cannot use CPU 2 here; choose from 0, 1"
         );
         assert_eq!(
             refusal("memory = '9G'"),
@@ -191,7 +191,7 @@ mod tests {
         let limited = "config = 'io-bound'\nmemory = '1G'";
         assert!(caches(limited, 10_000_000).unwrap() < 512);
         let error = caches(limited, 200_000_000).unwrap_err().to_string();
-        expect_test::expect![[r#"memory = "1G": the caches of s take "5696M" with config "io-bound" and its tables, and the server about "7248M"; write more memory, smaller caches in options, or smaller tables"#]].assert_eq(&error);
+        expect_test::expect![[r#"memory = "1G": the caches of s take "5696M" with config "io-bound" and its tables, the whole server about "7248M"; write more memory, smaller caches in options, or smaller tables"#]].assert_eq(&error);
         assert!(caches("config = 'io-bound'", 200_000_000).unwrap() > 1024);
     }
 
@@ -218,7 +218,7 @@ mod tests {
             let limited = format!("config = 'io-bound'\nmemory = '512M'\n{keys}");
             rendered(&limited, 6_000_000).unwrap().notes.join("; ")
         };
-        expect_test::expect![[r#"memory = "512M" may not be enough: with glibc's malloc MyRocks can take 3 times its caches, which are "184M"; write more, smaller caches in options, or malloc = "jemalloc", with which it takes far less"#]].assert_eq(&notes("engine = 'rocksdb'"));
+        expect_test::expect![[r#"memory = "512M" may not be enough: with glibc's malloc MyRocks can take 3 times its caches, which are "184M"; write more memory, smaller caches in options, or malloc = "jemalloc", which needs far less"#]].assert_eq(&notes("engine = 'rocksdb'"));
         assert_eq!(notes("engine = 'rocksdb'\nmalloc = 'jemalloc'"), "");
         assert_eq!(notes("malloc = 'system'"), "");
     }
@@ -230,7 +230,7 @@ mod tests {
         };
         assert!(with(504, "").is_ok());
         let error = with(505, "").unwrap_err().to_string();
-        expect_test::expect![[r#"max_connections = 512: the plan has 505 connections to s, and rqps needs 8 beside them; write options = { max_connections = 513 }, or fewer clients"#]].assert_eq(&error);
+        expect_test::expect![[r#"max_connections = 512: the plan has 505 connections to s, and rqps needs 8 more; write options = { max_connections = 513 }, or fewer clients"#]].assert_eq(&error);
         assert!(with(505, "options = { max_connections = 513 }").is_ok());
         assert!(with(100, "options = { max-connections = 107 }").is_err());
     }

@@ -14,7 +14,7 @@ pub(super) fn add(systems: &mut Vec<SystemSpec>, base: usize) -> Result<(), Refu
     }
     let base = &systems[base];
     if matches!(base.source, SystemSource::External { .. }) {
-        let what = format!("null = true, and the base {} is given by dsn", base.label);
+        let what = format!("null = true, but rqps does not start the base {}", base.label);
         let remedy = "leave null out, or name version or basedir in place of dsn";
         return Err((what, remedy.to_owned()));
     }
@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn what_cannot_be_started_twice_has_no_null_arm() {
         let error = labels("null = true\n[[system]]\ndsn = 'postgres://u@h/d'\n").unwrap_err();
-        assert!(error.contains("null = true, and the base"), "{error}");
+        assert!(error.contains("null = true, but rqps does not start the base"), "{error}");
         let arm = "[[system]]\ndbms = 'null'\nnull_arm = true\n";
         assert!(labels(arm).unwrap_err().contains("is a null arm"));
     }

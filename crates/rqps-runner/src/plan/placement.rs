@@ -2,7 +2,7 @@
 //!
 //! Paired placement exists because waking a thread on another, idle CPU costs an exit to the
 //! hypervisor on virtual machines: with one client such wake-ups are what is measured, not the
-//! server. See docs/methodology.md.
+//! server. See docs/explanation/method.md.
 
 use anyhow::{Context as _, Result, ensure};
 use nix::sched::{CpuSet, sched_getaffinity};
@@ -21,9 +21,9 @@ pub fn usable_cpus() -> Result<Vec<usize>> {
     Ok(cpus)
 }
 
-/// The placement that a step with `clients` clients really gets: never `Auto`, which means what a
-/// calibration found `best`, where there is one. A calibration tries pairs of up to as many clients as the
-/// host has CPUs, so that paired is taken from it for no more clients than `cpus`.
+/// The placement that a step with `clients` clients gets, never `Auto`. `Auto` means the calibration's
+/// `best`, if there is one. `Paired` from a calibration needs at most as many clients as `cpus`, because
+/// calibrations try no more pairs.
 ///
 /// # Errors
 /// When the one asked for cannot be had on this host, or not with servers elsewhere.
@@ -45,7 +45,7 @@ pub fn resolve(
         Placement::Split => {
             ensure!(
                 cpus.len() >= 2,
-                "placement split needs two CPUs, rqps may use {}; write placement = \"free\"",
+                "placement split needs two CPUs, and rqps may use {}; write placement = \"free\"",
                 cpus.len()
             );
             ensure!(all_local, NOT_LOCAL);
@@ -68,10 +68,10 @@ fn is_of_use(placement: Placement, fits: bool, cpus: &[usize]) -> bool {
     }
 }
 
-const NOT_LOCAL: &str = "a system given by dsn is not placed by rqps; write placement = \"free\"";
+const NOT_LOCAL: &str = "rqps cannot place a system given by dsn; write placement = \"free\"";
 
-/// CPUs of one client thread; empty means all. Pairs are spread evenly over the CPUs, from one on that
-/// is drawn from the step's `seed`: what else runs on a CPU then disturbs each step alike.
+/// CPUs of one client thread; empty means all. Pairs are spread evenly over the CPUs, from a CPU drawn from
+/// the step's `seed`: other work on a CPU then disturbs all steps alike.
 #[must_use]
 pub fn client_cpus(
     placement: Placement,
@@ -90,7 +90,7 @@ pub fn client_cpus(
     }
 }
 
-/// CPUs of the whole server but for the threads that are paired.
+/// CPUs of the server's threads that are not paired.
 #[must_use]
 pub fn server_cpus(placement: Placement, cpus: &[usize]) -> Vec<usize> {
     match placement {

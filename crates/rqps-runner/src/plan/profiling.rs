@@ -15,6 +15,7 @@ const SECONDS: std::ops::RangeInclusive<f64> = 0.5..=20.0;
 
 /// Stack profiles as written: `profile = true`, or which steps and how long.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(
     untagged,
     expecting = "profile takes true, false or a table { steps = [...], seconds = 5 }"
@@ -28,11 +29,12 @@ pub enum ProfilingFile {
 
 /// Chosen steps as written.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ChosenFile {
-    /// Globs of step names; all steps that are compared when absent.
+    /// Steps that get a stack profile, by name or glob. Default: all steps that are compared.
     pub steps: Option<Vec<String>>,
-    /// Seconds of the extra slices of a step on each system.
+    /// Extra time of each of these steps on each system, after its measurement: 0.5 to 20 s. Default: 5.
     pub seconds: Option<f64>,
 }
 
@@ -57,7 +59,7 @@ impl ProfilingFile {
         let time = Some(seconds).filter(|s| SECONDS.contains(s));
         let time = time.and_then(|s| Duration::try_from_secs_f64(s).ok()).ok_or_else(|| {
             let remedy = format!("write {} to {} seconds", SECONDS.start(), SECONDS.end());
-            (format!("profile.seconds = {seconds:?} is no time of extra slices"), remedy)
+            (format!("profile.seconds = {seconds:?} is out of range"), remedy)
         })?;
         Ok(Some(Profiling { steps: chosen.steps.clone().unwrap_or_default(), time }))
     }
@@ -104,7 +106,7 @@ mod tests {
     #[test]
     fn what_is_no_profile_is_refused() {
         for (profile, words) in [
-            ("profile = { seconds = 60 }", "profile.seconds = 60.0 is no time of extra slices"),
+            ("profile = { seconds = 60 }", "profile.seconds = 60.0 is out of range"),
             ("profile = { seconds = nan }", "write 0.5 to 20 seconds"),
             ("profile = { step = [] }", "profile"),
             ("profile = \"yes\"", "profile"),

@@ -13,19 +13,17 @@ pub(super) fn check(plan: &Plan) -> Result<(), Refusal> {
     }
     let refuse = |what: String| Err((what, "leave reuse_tables out".to_owned()));
     if plan.suites.iter().any(|suite| matches!(suite.work, SuiteWork::Insert(_))) {
-        return refuse(format!(
-            "{KEY}, and the Insert Benchmark measures how its tables are filled"
-        ));
+        return refuse(format!("{KEY}: the Insert Benchmark measures how its tables are filled"));
     }
     if plan.suites.len() > 1 {
-        return refuse(format!("{KEY} in a plan of {} suites", plan.suites.len()));
+        return refuse(format!("{KEY}: the plan has {} suites", plan.suites.len()));
     }
     if plan.loads > 1 {
-        return refuse(format!("{KEY}, and loads = {} asks for new data each time", plan.loads));
+        return refuse(format!("{KEY}: loads = {} asks for new data each time", plan.loads));
     }
     let is_external = |source: &SystemSource| matches!(source, SystemSource::External { .. });
     match plan.systems.iter().find(|system| is_external(&system.source)) {
-        Some(system) => refuse(format!("{KEY}, and rqps has no files of {}", system.label)),
+        Some(system) => refuse(format!("{KEY}: rqps has no files of {}", system.label)),
         None => Ok(()),
     }
 }
@@ -52,7 +50,7 @@ mod tests {
         let guest = "dsn = 'mysql://u@h/d'";
         for (system, suite, schedule, words) in [
             (null, "kind = 'insert'", "", "measures how its tables are filled"),
-            (null, "name = 'a'\n[[suite]]", "", "a plan of 2 suites"),
+            (null, "name = 'a'\n[[suite]]", "", "the plan has 2 suites"),
             (null, "", "loads = 2", "asks for new data each time"),
             (guest, "", "", "rqps has no files of"),
         ] {

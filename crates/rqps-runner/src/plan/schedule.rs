@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use rqps_model::{Placement, Schedule, SystemSource, SystemSpec};
 
-use super::{Plan, Refusal, ScheduleFile};
+use super::{Plan, Refusal, ScheduleFile, unknown_word};
 
 /// Slices per step when the plan does not say. For the same time in all, six give an interval about
 /// half as wide as three do: t falls from 2.8 (4 degrees of freedom) to 2.2 (10).
 pub(super) const DEFAULT_SLICES: u32 = 6;
 
 /// Length of a slice when the plan does not say, milliseconds: short against the changes of a host,
-/// which are correlated over some 80 ms, long against the cost of a switch (docs/methodology.md).
+/// which are correlated over some 80 ms, long against the cost of a switch (docs/explanation/method.md).
 pub(crate) const DEFAULT_SLICE_MS: u32 = 20;
 
 /// Lengths of slices that can be asked for, milliseconds. A window is 20 ms; servers that wait are
@@ -29,7 +29,7 @@ const HALF_WIDTH_BP: std::ops::RangeInclusive<u32> = 10..=5000;
 const STARTS: std::ops::RangeInclusive<u32> = 1..=100;
 
 /// Starts of the servers when the plan does not say: t with three degrees of freedom is 3.2, with two 4.3
-/// (docs/statistics.md, Starts).
+/// (docs/explanation/statistics.md, Starts).
 pub(crate) const DEFAULT_STARTS: u32 = 4;
 
 /// What the schedule of a plan says.
@@ -54,7 +54,7 @@ impl ScheduleFile {
             }
         };
         let placement = match &self.placement {
-            Some(word) => word.parse().map_err(|e| (format!("{e}"), "write one of them".into()))?,
+            Some(word) => word.parse().map_err(|e| unknown_word(&e))?,
             None => Placement::Auto,
         };
         let starts = self.starts.unwrap_or_else(|| default_starts(systems));
@@ -68,7 +68,7 @@ impl ScheduleFile {
                 && let Some(running) = systems.iter().find(|system| external(system))
             {
                 let what = format!(
-                    "{key} = {n}, and {} is given by dsn: rqps cannot start it again",
+                    "{key} = {n}: rqps cannot restart {}, which is given by dsn",
                     running.label
                 );
                 let remedy = format!("leave {key} out, or name version or basedir in place of dsn");
@@ -161,7 +161,7 @@ fn parse_slice(text: &str) -> Result<u32, Refusal> {
     ms.filter(|ms| SLICE_MS.contains(ms)).ok_or_else(|| {
         let (least, most) = (SLICE_MS.start(), SLICE_MS.end());
         let remedy = format!("write \"{least}ms\" to \"{most}ms\", or \"auto\"");
-        (format!("slice = {text:?} is no length of a slice"), remedy)
+        (format!("slice = {text:?} is not a valid length"), remedy)
     })
 }
 
@@ -171,7 +171,7 @@ fn parse_budget(text: &str) -> Result<u32, Refusal> {
     let ms = time.filter(|t| BUDGET.contains(t)).and_then(|t| u32::try_from(t.as_millis()).ok());
     ms.ok_or_else(|| {
         let remedy = "write \"1s\" to \"24h\"".to_owned();
-        (format!("budget = {text:?} is no time of a step"), remedy)
+        (format!("budget = {text:?} is not a valid time"), remedy)
     })
 }
 
@@ -181,20 +181,20 @@ pub(super) fn parse_whole_time(text: &str) -> Result<Duration, Refusal> {
     let range = Duration::from_secs(1)..=Duration::from_secs(365 * 24 * 3600);
     time.filter(|time| range.contains(time)).ok_or_else(|| {
         let remedy = "write \"90s\", \"30m\" or \"36h\"".to_owned();
-        (format!("time = {text:?} is no time of a run"), remedy)
+        (format!("time = {text:?} is not a valid time"), remedy)
     })
 }
 
-/// A time that was typed: `90s`, `30m`, `36h`.
+/// Reads a duration: `90s`, `30m`, `36h`.
 ///
 /// # Errors
-/// No time, or one that is not between a second and a year.
+/// When it is no duration between a second and a year.
 pub fn parse_duration(text: &str) -> Result<Duration, Refusal> {
     let time = parse_time(text, &[("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0)]);
     let range = Duration::from_secs(1)..=Duration::from_secs(365 * 24 * 3600);
     time.filter(|time| range.contains(time)).ok_or_else(|| {
         let remedy = "write \"90s\", \"30m\" or \"36h\"".to_owned();
-        (format!("{text:?} is no time"), remedy)
+        (format!("{text:?} is not a valid time"), remedy)
     })
 }
 
@@ -217,12 +217,12 @@ fn parse_precision(text: &str) -> Result<u32, Refusal> {
     let (least, most) = (f64::from(*HALF_WIDTH_BP.start()), f64::from(*HALF_WIDTH_BP.end()));
     bp.filter(|bp| (least..=most).contains(bp)).map(|bp| bp as u32).ok_or_else(|| {
         let remedy = format!("write \"{}%\" to \"{}%\"", least / 100.0, most / 100.0);
-        (format!("precision = {text:?} is no half-width"), remedy)
+        (format!("precision = {text:?} is not a valid half-width"), remedy)
     })
 }
 
 impl Plan {
-    /// Servers of rqps's own that are up at the same time.
+    /// Number of rqps's own servers that run at the same time.
     #[must_use]
     pub fn systems_up(&self) -> u32 {
         if !self.schedule.is_interleaved() {
@@ -272,7 +272,7 @@ mod tests {
         // It would be measured on one start, and the report would speak of several.
         let text = format!("{text}[schedule]\nstarts = 3\n");
         let refused = PlanFile::parse(&text, "test").unwrap().resolve("test", &catalogue());
-        expect_test::expect!["test: starts = 3, and pg-external is given by dsn: rqps cannot start it again; leave starts out, or name version or basedir in place of dsn"].assert_eq(&refused.unwrap_err().to_string());
+        expect_test::expect!["test: starts = 3: rqps cannot restart pg-external, which is given by dsn; leave starts out, or name version or basedir in place of dsn"].assert_eq(&refused.unwrap_err().to_string());
     }
 
     #[test]
@@ -297,16 +297,16 @@ mod tests {
     fn what_no_schedule_has_is_refused() {
         for (schedule, words) in [
             ("mode = \"random\"", "\"random\" is not known; write mode = \"interleaved\" or"),
-            ("slice = \"100\"", "slice = \"100\" is no length of a slice; write \"20ms\" to"),
-            ("slice = \"5ms\"", "no length of a slice"),
-            ("slice = \"-1s\"", "no length of a slice"),
+            ("slice = \"100\"", "slice = \"100\" is not a valid length; write \"20ms\" to"),
+            ("slice = \"5ms\"", "not a valid length"),
+            ("slice = \"-1s\"", "not a valid length"),
             ("mode = \"sequential\"\nslice = \"100ms\"", "or leave slice out"),
             ("mode = \"sequential\"\nprecision = \"1%\"", "or leave precision out"),
             ("budget = \"1m\"\nslices = 4", "both say how long a step is measured"),
-            ("budget = \"60\"", "budget = \"60\" is no time of a step; write \"1s\""),
-            ("budget = \"100h\"", "no time of a step"),
-            ("precision = \"1\"", "precision = \"1\" is no half-width; write \"0.1%\""),
-            ("precision = \"0%\"", "no half-width"),
+            ("budget = \"60\"", "budget = \"60\" is not a valid time; write \"1s\""),
+            ("budget = \"100h\"", "not a valid time"),
+            ("precision = \"1\"", "precision = \"1\" is not a valid half-width; write \"0.1%\""),
+            ("precision = \"0%\"", "not a valid half-width"),
             ("starts = 0", "starts = 0 is out of range; write 1 to 100"),
         ] {
             let error = plan(2, schedule).unwrap_err();

@@ -42,7 +42,7 @@ fn may_hold_address(text: &str) -> bool {
 }
 
 impl PlanFile {
-    /// Whether an address of it holds a password.
+    /// Whether any address in the plan holds a password.
     #[must_use]
     pub fn has_password(&self) -> bool {
         let dsns = self.system.iter().filter_map(|system| system.dsn.as_deref());
@@ -174,9 +174,9 @@ fn check_each(key: &str, texts: &[String]) -> Result<(), Refusal> {
 
 fn refusal(whose: &str, key: &str) -> Refusal {
     let what = format!(
-        "{whose}{key} has an address in it (://), which is not shown as there may be a password in it"
+        "{whose}{key} has an address in it (://), not shown because it may contain a password"
     );
-    let remedy = "write addresses as `dsn` of a [[system]]: all else is stored as it is";
+    let remedy = "write addresses as `dsn` of a [[system]]; other keys are stored as written";
     (what, remedy.to_owned())
 }
 

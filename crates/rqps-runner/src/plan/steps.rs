@@ -40,30 +40,29 @@ pub enum Job {
     },
 }
 
-/// One step with one number of clients, ready to be measured on each system.
+/// One step with one number of clients.
 #[derive(Debug, Clone)]
 pub struct PlannedStep {
     /// What it does.
     pub job: Job,
-    /// What reports know of it; the name carries the suite's prefix where there is one.
+    /// The step's facts for reports; the name has the suite's prefix, if any.
     pub info: StepInfo,
-    /// Client threads; of the Insert Benchmark, clients, which have up to three threads each.
+    /// Client threads; for the Insert Benchmark, clients, which have up to three threads each.
     pub clients: u32,
     /// Placement, resolved.
     pub placement: Placement,
-    /// Which of the starts that it is measured on this is, from 0: what its slices are compared within.
+    /// The start that it is measured on, from 0. Slices are compared within a start.
     pub start: u32,
-    /// Among how many starts its time is divided.
+    /// Number of starts that share the step's time.
     pub n_shares: u32,
-    /// How often the servers were started before it, since the run began.
+    /// Number of restarts of the servers before it in the run.
     pub launch: u32,
-    /// How often the data were made again before it, since the run began.
+    /// Number of times the data were made again before it in the run.
     pub load: u32,
 }
 
 impl PlannedStep {
-    /// How long it takes on one system at most, but for connecting and settling; a guess where a fixed
-    /// amount of work is done.
+    /// Longest time on one system, without connecting and settling; a guess for a fixed amount of work.
     #[must_use]
     pub fn expected(&self, schedule: Schedule) -> Duration {
         // A few hundred thousand rows a second is what small tables take.
@@ -118,7 +117,7 @@ impl PlannedStep {
         }
     }
 
-    /// Whether what it is expected to take is a guess, as it does a fixed amount of work.
+    /// Whether the expected time is a guess, as for a fixed amount of work.
     #[must_use]
     pub fn is_guess(&self) -> bool {
         match &self.job {
@@ -151,7 +150,7 @@ impl PlannedStep {
         }
     }
 
-    /// Whether it makes new tables: what is measured after it does not rest on what was before.
+    /// Whether it makes new tables.
     #[must_use]
     pub fn fills(&self) -> bool {
         match &self.job {
@@ -251,7 +250,7 @@ fn load_suite(kind: &str) -> Result<Suite> {
         return Ok(Suite::sysbench()?);
     }
     let path = Path::new(kind);
-    let known = "known: sysbench, insert, or the path of a suite file";
+    let known = "write sysbench, insert, or the path of a suite file";
     let text = given_file::read_text(path, MOST_OF_SUITE)
         .with_context(|| format!("read suite {kind:?} ({known})"))?;
     Ok(Suite::parse(&text, kind)?)

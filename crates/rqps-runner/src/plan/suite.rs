@@ -6,7 +6,7 @@ use rqps_client::Protocol;
 use rqps_workload::insert::{InsertProtocol, InsertSize};
 use rqps_workload::{Form, InsertArgs, Size, SuiteArgs, SuiteError};
 
-use super::{Refusal, SecondsFile, SuiteFile, SuitePlan, SuiteWork};
+use super::{Refusal, SecondsFile, SuiteFile, SuitePlan, SuiteWork, unknown_word};
 
 /// The Insert Benchmark's name.
 const INSERT: &str = "insert";
@@ -23,7 +23,7 @@ impl SuiteFile {
     pub(super) fn resolve(&self) -> Result<SuitePlan, Refusal> {
         let kind = self.kind.clone().unwrap_or_else(|| "sysbench".to_owned());
         let size: Size = match &self.size {
-            Some(word) => word.parse().map_err(|e| (format!("{e}"), "write one of them".into()))?,
+            Some(word) => word.parse().map_err(|e| unknown_word(&e))?,
             None => Size::Small,
         };
         let protocol = match self.protocol.as_deref() {
@@ -57,7 +57,7 @@ impl SuiteFile {
         ] {
             if written && is_insert != of_insert {
                 let (has, other) = if of_insert { (&*kind, INSERT) } else { (INSERT, "sysbench") };
-                let what = format!("{key} is no key of the suite {has:?}");
+                let what = format!("the suite {has:?} has no key {key}");
                 return Err((what, format!("leave it out, or write kind = {other:?}")));
             }
         }
@@ -111,7 +111,7 @@ impl SuiteFile {
         if let Some(rate) = self.rate
             && !(MIN_RATE..=MAX_RATE).contains(&rate)
         {
-            let what = format!("rate = {rate:?} is no number of events per second");
+            let what = format!("rate = {rate:?} is out of range");
             let remedy = format!("write {MIN_RATE} to {MAX_RATE}, or leave it out");
             return Err((what, remedy));
         }
@@ -122,9 +122,9 @@ impl SuiteFile {
         let mut args = InsertArgs { protocol, ..InsertSize::args(size) };
         if let Some(clients) = &self.clients {
             let [clients] = clients.as_slice() else {
-                let what = format!("clients = {clients:?} in the suite {INSERT:?}");
-                let remedy =
-                    "write one number; a second [[suite]] with a name of its own runs it again";
+                let what = format!("clients = {clients:?}: the suite {INSERT:?} takes one number");
+                let remedy = "write one number, and another [[suite]] with its own name for each \
+                              other number";
                 return Err((what, remedy.to_owned()));
             };
             args.clients = *clients;
@@ -210,7 +210,7 @@ fn time_of(key: &str, written: Option<f64>) -> Result<Option<Duration>, Refusal>
     let within = Some(value).filter(|v| (0.0..=MAX_SECONDS).contains(v));
     let time = within.and_then(|v| Duration::try_from_secs_f64(v).ok());
     time.map(Some).ok_or_else(|| {
-        let what = format!("seconds.{key} = {value:?} is no time");
+        let what = format!("seconds.{key} = {value:?} is out of range");
         (what, format!("write a number of seconds, 0 to {MAX_SECONDS}"))
     })
 }

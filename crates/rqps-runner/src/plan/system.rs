@@ -11,7 +11,7 @@ use rqps_model::{
 use rqps_server::engine::who_has_it;
 use rqps_server::{Catalogue, Dsn};
 
-use super::{OptionValue, Refusal, SystemFile};
+use super::{OptionValue, Refusal, SystemFile, unknown_word};
 
 /// The smallest and the largest slowdown on purpose, percent: a basis point, in which it is kept.
 const LEAST_SLOWDOWN_PCT: f64 = 0.01;
@@ -84,7 +84,7 @@ impl SystemFile {
                 ("injected_slowdown", self.injected_slowdown.is_some()),
             ] {
                 if given {
-                    let what = format!("a server given by dsn is not started by rqps: {key}");
+                    let what = format!("rqps does not start a server given by dsn: {key}");
                     return Err((what, format!("leave out {key}, and set it on the server")));
                 }
             }
@@ -111,7 +111,8 @@ impl SystemFile {
         let memory_bytes = match &self.memory {
             None => None,
             Some(text) => Some(parse_bytes(text).ok_or_else(|| {
-                (format!("memory = {text:?} is no size"), "write \"2G\" or \"512M\"".to_owned())
+                let what = format!("memory = {text:?} is not a valid size");
+                (what, "write \"2G\" or \"512M\"".to_owned())
             })?),
         };
         let cpus = match &self.cpus {
@@ -234,7 +235,7 @@ impl SystemFile {
             dbms.ok_or((what, "write dbms = \"mysql\", \"mariadb\" or \"postgres\"".to_owned()))
         };
         if self.build.is_some() && self.version.is_none() {
-            let what = "build names a build of a version of the catalogue".to_owned();
+            let what = "build needs a version of the catalogue".to_owned();
             return Err((what, "write version too, or leave out build".to_owned()));
         }
         match (&self.version, &self.basedir, &self.dsn) {
@@ -244,7 +245,7 @@ impl SystemFile {
                 let wanted: Version = version.parse().map_err(|e| (format!("{e}"), see()))?;
                 // Servers append words to their versions, users do not.
                 if wanted.to_string() != version.trim() {
-                    return Err((format!("version {version:?} is no version"), see()));
+                    return Err((format!("version {version:?} is not a version number"), see()));
                 }
                 let build = self.build.as_deref();
                 let entry =
@@ -260,11 +261,11 @@ impl SystemFile {
                     (e.to_string(), "write mysql://user@host:port/db?password_env=NAME".into())
                 })?;
                 if !self.options.is_empty() || self.config.is_some() {
-                    let what = "a server given by dsn is not configured by rqps".to_owned();
+                    let what = "rqps does not configure a server given by dsn".to_owned();
                     return Err((what, "leave out config and options".to_owned()));
                 }
                 if self.transport.is_some() {
-                    let what = "a server given by dsn is reached as its address says".to_owned();
+                    let what = "the address of a server decides its transport".to_owned();
                     let remedy = "leave out transport; write ?socket=PATH or ?tls=required in dsn";
                     return Err((what, remedy.to_owned()));
                 }
@@ -278,7 +279,7 @@ impl SystemFile {
             (None, None, None) => {
                 need_dbms()?;
                 let remedy = "write version = \"...\" (see `rqps servers list`), or basedir or dsn";
-                Err(("there is no version, basedir or dsn".to_owned(), remedy.to_owned()))
+                Err(("version, basedir or dsn is missing".to_owned(), remedy.to_owned()))
             }
             _ => Err((
                 "a system has only one of version, basedir and dsn".into(),
@@ -306,7 +307,7 @@ fn is_in_catalogue(
 
 /// A word of a key, when the key is there.
 fn word<T: FromStr<Err = UnknownWord>>(text: Option<&str>) -> Result<Option<T>, Refusal> {
-    let read = |word: &str| word.parse().map_err(|e| (format!("{e}"), "write one of them".into()));
+    let read = |word: &str| word.parse().map_err(|e| unknown_word(&e));
     text.map(read).transpose()
 }
 

@@ -53,8 +53,7 @@ pub(super) fn divide(plan: &Plan, time: &str) -> Result<Schedule, Refusal> {
     if n_timed == 0 || left < n {
         let least = fixed.as_secs_f64() + n * (1.0 + BESIDE);
         let what = format!(
-            "time = {time:?} is too short for {n_timed} steps on {n_systems} systems, of which each takes a second \
-             or more"
+            "time = {time:?} is too short for {n_timed} steps on {n_systems} systems: each takes at least a second"
         );
         let remedy =
             format!("write \"{:.0}m\" or more, or choose fewer steps", (least / 60.0).ceil());
@@ -117,7 +116,7 @@ mod tests {
             plan("time = '1h'\nbudget = '10s'", "'point-query'").unwrap_err().contains("both say")
         );
         assert!(
-            plan("time = 'soon'", "'point-query'").unwrap_err().contains("is no time of a run")
+            plan("time = 'soon'", "'point-query'").unwrap_err().contains("is not a valid time")
         );
         let sequential = plan("time = '1h'\nmode = 'sequential'", "'point-query'").unwrap_err();
         assert!(sequential.contains("time belongs to an interleaved schedule"), "{sequential}");

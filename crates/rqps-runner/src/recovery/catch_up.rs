@@ -30,10 +30,10 @@ pub(super) fn take_back(
 ) -> Result<()> {
     let system = member.idx();
     let label = run.label(system);
-    let facts = member.up.facts().with_context(|| format!("ask {label} what it is"))?;
+    let facts = member.up.facts().with_context(|| format!("identify {label}"))?;
     audit.judge_if_new(run, journal, system, &facts)?;
     journal.keep_facts(system, facts)?;
-    catch_up(run, journal, member, None).with_context(|| format!("bring {label} back"))
+    catch_up(run, journal, member, None).with_context(|| format!("prepare {label}"))
 }
 
 /// Brings systems that were just started on their own data to rest, all at once.

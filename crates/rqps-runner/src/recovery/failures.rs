@@ -60,7 +60,7 @@ pub(super) fn after_failure(
     let n = state.n_faults;
     let label = run.label(system);
     let error = if n >= FAULTS_AT_MOST {
-        error.context(format!("{label} is taken out of the run after {n} failures of its server"))
+        error.context(format!("{label} is excluded after {n} failures of its server"))
     } else {
         error
     };

@@ -118,7 +118,7 @@ fn bring_back(
     for system in all.systems() {
         let Some(member) = all.member(system) else { continue };
         if let Err(error) = catch_up(run, journal, member, at_rest.remove(&system)) {
-            let error = error.context(format!("bring {} back", run.label(system)));
+            let error = error.context(format!("prepare {}", run.label(system)));
             mend(run, journal, audit, all, system, error)?;
         }
     }
@@ -126,7 +126,7 @@ fn bring_back(
     for system in make_alike(run, journal, all)? {
         let Some(member) = all.member(system) else { continue };
         if let Err(error) = catch_up(run, journal, member, None) {
-            let error = error.context(format!("bring {} back", run.label(system)));
+            let error = error.context(format!("prepare {}", run.label(system)));
             mend(run, journal, audit, all, system, error)?;
         }
     }
@@ -201,7 +201,7 @@ fn ask_all(
                     break;
                 }
                 Err(error) => {
-                    let error = error.context(format!("ask {} what it is", run.label(system)));
+                    let error = error.context(format!("identify {}", run.label(system)));
                     replace(run, journal, all, system, error)?;
                 }
             }
@@ -340,8 +340,8 @@ fn continue_without(
     Err(if run.plan.systems.len() == 1 {
         error
     } else if system == run.base() {
-        error.context(format!("the run ends without {label}, which is its base"))
+        error.context(format!("the run ends, as {label} is its base"))
     } else {
-        error.context(format!("without {label} nothing is left to be compared with {base}"))
+        error.context(format!("without {label} no system can be compared with {base}"))
     })
 }

@@ -196,8 +196,8 @@ pub(crate) fn clear_done(run: &RunContext<'_>, journal: &mut Journal<'_>) -> Res
         let kept = if has_log { kept_log::keep_left(&dir, &log) } else { Ok(()) };
         let (label, shown) = (run.label(system), dir.display());
         journal.note(&match leftover::clear(&dir, run.environment) {
-            Ok(()) => format!("{label}: removed {shown}, which was left when rqps was killed"),
-            Err(error) => format!("{label}: {shown} stays: {error}"),
+            Ok(()) => format!("{label}: removed {shown}, left when rqps was killed"),
+            Err(error) => format!("{label}: {shown} was not removed: {error}"),
         });
         kept?;
     }
@@ -258,7 +258,7 @@ fn look_at_rows(
     for table in 1..=args.tables {
         let found = count(run, up, &populate::count_sql(table))?;
         let is_right = if is_whole { found == args.rows } else { found > 0 };
-        ensure!(is_right, "table {table} has {found} rows of {}", args.rows);
+        ensure!(is_right, "table {table} has {found} of {} rows", args.rows);
     }
     up.adopt_tables((1..=args.tables).map(table_name).collect());
     Ok(())
@@ -272,7 +272,7 @@ fn look_at_insert_tables(
     member: &mut Member<'_>,
 ) -> Result<()> {
     let Resumption { load, first } = resumption;
-    let Some((_, args)) = run.step(load).of_insert() else { bail!("no step of the benchmark") };
+    let Some((_, args)) = run.step(load).of_insert() else { bail!("not a step of the benchmark") };
     let is_index = |step: StepIdx| run.step(step).info.kind == StepKind::Index;
     let are_indexed = load.until(first).any(is_index);
     let Member { state, up } = member;
@@ -286,13 +286,13 @@ fn look_at_insert_tables(
         let name = Schema::table(table);
         ensure!(
             found.abs_diff(args.rows) <= slack,
-            "{name} has {found} rows where about {} should be",
+            "{name} has {found} rows instead of about {}",
             args.rows
         );
         if are_indexed {
             let found = count(run, up, &Schema::count_indexes_sql(up.dbms(), table))?;
             let wanted = Schema::index_names(table).len();
-            ensure!(found == wanted as u64, "{name} has {found} indexes of {wanted}");
+            ensure!(found == wanted as u64, "{name} has {found} of {wanted} indexes");
         }
         rows.push(found);
     }
@@ -308,7 +308,7 @@ fn count(run: &RunContext<'_>, up: &mut RunningSystem, sql: &str) -> Result<u64>
     let asked = up.breakable(&run.environment.interrupt, |admin| Ok(admin.query(sql)?));
     let result = asked.with_context(|| sql.to_owned())?;
     let found = result.scalar().unwrap_or("nothing");
-    found.parse().with_context(|| format!("{sql}: {found} is no number"))
+    found.parse().with_context(|| format!("{sql}: {found} is not a number"))
 }
 
 /// Whether tables have the rows that step `load` has put into them when `first` is under way, which may have done
@@ -359,6 +359,6 @@ mod tests {
         assert!(error.downcast_ref::<Kept>().is_some());
         let words = format!("{error:#}");
         assert!(words.contains("stay in /data/run-0") && words.contains("process 7"), "{words}");
-        assert!(!spares_data(&anyhow!("table 1 has 0 rows of 10")));
+        assert!(!spares_data(&anyhow!("table 1 has 0 of 10 rows")));
     }
 }

@@ -178,7 +178,7 @@ fn discard(
     journal.warn(tables.system, WarningKind::StoredTablesNotUsed { reason })?;
     if let Err(error) = tables.store.remove(&tables.key) {
         let label = run.label(tables.system);
-        journal.note(&format!("{label}: the stored tables stay: {}", in_words(&error)));
+        journal.note(&format!("{label}: the stored tables were not removed: {}", in_words(&error)));
     }
     Ok(())
 }

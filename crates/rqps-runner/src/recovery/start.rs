@@ -111,7 +111,7 @@ pub(super) fn give_up(
     let Ended { cause, kept: dir, .. } = up.leave(log.as_deref());
     if let Some(dir) = dir {
         journal.note(&format!(
-            "{label}: its data stay in {} until the run is resumed or removed",
+            "{label}: the data stay in {} until the run is resumed or removed",
             dir.display()
         ));
     }

@@ -4,7 +4,7 @@ use rqps_client::Error as ClientError;
 use rqps_workload::EventError;
 
 /// The remedy where a prepared statement was not there.
-const LOST_STATEMENT: &str = "a proxy between here and the server cannot keep prepared statements; write protocol = \
+const LOST_STATEMENT: &str = "a proxy in front of the server does not keep prepared statements; write protocol = \
                               \"text\" in the suite, or name the server itself";
 
 /// Why a step failed.

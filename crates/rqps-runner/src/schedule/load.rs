@@ -78,7 +78,7 @@ fn check_rows(connection: &mut dyn Connection, spec: &LoadSpec) -> Result<()> {
         let found = result.scalar().unwrap_or("nothing");
         ensure!(
             found == spec.rows.to_string(),
-            "table {table} has {found} rows after the load where {} were written",
+            "table {table} has {found} rows after a load of {}",
             spec.rows
         );
     }
@@ -106,6 +106,6 @@ mod tests {
             seed: 1,
         };
         let error = check_rows(&mut NullConnection::default(), &spec).unwrap_err().to_string();
-        assert_eq!(error, "table 1 has nothing rows after the load where 10 were written");
+        assert_eq!(error, "table 1 has nothing rows after a load of 10");
     }
 }

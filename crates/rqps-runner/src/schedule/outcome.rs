@@ -132,7 +132,7 @@ pub(crate) fn judged(
         .map(|check| format!("{}: {}", check.name, check.found))
         .collect();
     if outcome == StepOutcome::Done && !failed.is_empty() {
-        let reason = format!("the run is not sound: {}", failed.join("; "));
+        let reason = format!("a check failed: {}", failed.join("; "));
         return StepOutcome::Failed { reason };
     }
     outcome

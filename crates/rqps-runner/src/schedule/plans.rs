@@ -30,7 +30,7 @@ pub(crate) fn keep_plans(
         Ok(plans) => journal.keep_plans(step, system, plans),
         Err(error) => {
             let (label, step) = (run.label(system), &run.step(step).info.name);
-            journal.note(&format!("{label}: the query plans of {step} are not known: {error:#}"));
+            journal.note(&format!("{label}: no query plans of {step}: {error:#}"));
             Ok(())
         }
     }

@@ -59,9 +59,7 @@ impl Profiler {
         for system in &run.plan.systems {
             if matches!(system.source, SystemSource::External { .. }) {
                 let label = &system.label;
-                journal.note(&format!(
-                    "{label}: stacks are recorded of servers that rqps starts; this one runs already"
-                ));
+                journal.note(&format!("{label}: no stacks, as rqps did not start this server"));
             }
         }
         profiler.note_lost(run, journal)?;
@@ -88,7 +86,8 @@ impl Profiler {
                     .take_while(|&at| !run.step(at).fills());
                 let has_more = later.any(|at| journal.is_pending(at, system));
                 if is_done && !has_more && !self.done.contains(&(step, system)) {
-                    let why = anyhow::anyhow!("the run was interrupted before they were recorded");
+                    let why =
+                        anyhow::anyhow!("the run was interrupted before stacks were recorded");
                     self.keep(run, journal, &nothing_recorded(step, system, &why))?;
                 }
             }

@@ -55,7 +55,7 @@ pub(crate) fn tell_left(
     left: &str,
 ) {
     let (label, step) = (run.label(system), &run.step(step).info.name);
-    journal.note(&format!("{label}: not at rest after {step}: {left}"));
+    journal.note(&format!("{label}: not settled after {step}: {left}"));
 }
 
 /// Settles one server after a step.

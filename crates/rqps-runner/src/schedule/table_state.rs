@@ -24,7 +24,7 @@ pub(crate) fn keep_before(
         Ok(state) => journal.keep_table_state(step, system, state),
         Err(error) => {
             let (label, step) = (run.label(system), &planned.info.name);
-            journal.note(&format!("{label}: the tables before {step} are not known: {error:#}"));
+            journal.note(&format!("{label}: no state of the tables before {step}: {error:#}"));
             Ok(())
         }
     }

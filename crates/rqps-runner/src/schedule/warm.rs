@@ -51,7 +51,7 @@ pub(crate) fn warm_caches(
 /// Says that tables were not read through.
 pub(crate) fn tell_cold(run: &RunContext<'_>, journal: &mut Journal<'_>, system: SystemIdx) {
     journal.note(&format!(
-        "{}: its tables and indexes were read for {} s and not through: what is left is in no cache",
+        "{}: {} s were not enough to read all tables and indexes; the rest is not cached",
         run.label(system),
         AT_MOST.as_secs()
     ));

@@ -26,9 +26,9 @@ impl Gone {
         match self {
             Self::Silent => {
                 let seconds = patience.answer().as_secs_f64();
-                format!("hangs: it runs and did not answer within {seconds} s")
+                format!("hangs: it runs but did not answer within {seconds} s")
             }
-            Self::Closed(why) => format!("runs and lets no client in ({why})"),
+            Self::Closed(why) => format!("runs but lets no client in ({why})"),
         }
     }
 }

@@ -40,8 +40,8 @@ pub(crate) fn check(
     let is_cached = direct_io::reads_through_page_cache(spec.dbms, &effective);
     if spec.config == "io-bound" && is_cached && !is_bounded {
         notes.push(format!(
-            "config \"io-bound\" without memory: {} reads through the page cache, which nothing \
-             bounds, so it is measured from memory; write memory = \"...\" below the system",
+            "config \"io-bound\" without memory: {} reads through the page cache, which has no limit, \
+             so reads come from memory; write memory = \"...\" in the system",
             spec.dbms.name()
         ));
     }

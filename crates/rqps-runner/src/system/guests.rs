@@ -14,8 +14,8 @@ use crate::plan::launches;
 use crate::plan::steps::{Job, PlannedStep};
 use crate::system::installation::external;
 
-/// The plan with the DBMS of each server given by its address as that server says at login. Where the address or
-/// the plan names another one, a note tells so. A server that cannot be asked keeps what is named.
+/// The plan with each external server's DBMS as the server reports it at login. A note names a DBMS that
+/// differs from the address or the plan. A server that cannot be asked keeps the named DBMS.
 ///
 /// # Errors
 /// When a server speaks another protocol than its address says.
@@ -32,7 +32,7 @@ pub fn identify_systems(
         let told = match told_dbms(named, &dsn.endpoint) {
             Ok(told) => told,
             Err(error @ Error::Refused(Refusal::OtherProtocol { .. })) => {
-                return Err(error).with_context(|| format!("look at {label}"));
+                return Err(error).with_context(|| format!("inspect {label}"));
             }
             Err(_) => continue,
         };
@@ -56,7 +56,7 @@ fn note(said: Dbms, told: &Told, is_of_address: bool, address: &str) -> String {
         false => String::new(),
     };
     format!(
-        "{address} is named as {said}, and the server says that it is {dbms}{}: measured as {dbms}{remedy}",
+        "{address} names {said}, but the server says that it is {dbms}{}; it is measured as {dbms}{remedy}",
         version.trim_end()
     )
 }
@@ -131,7 +131,7 @@ mod tests {
         let words = |is_of_address| note(Dbms::Mysql, &told, is_of_address, "mysql://u@h/d");
         assert_eq!(
             words(true),
-            "mysql://u@h/d is named as MySQL, and the server says that it is MariaDB 10.11.19: measured as \
+            "mysql://u@h/d names MySQL, but the server says that it is MariaDB 10.11.19; it is measured as \
              MariaDB; write mariadb://"
         );
         assert!(words(false).ends_with("measured as MariaDB"));

@@ -55,7 +55,7 @@ fn maker(environment: &Environment, name: &str) -> Maker {
 }
 
 /// The note on every server of somebody else's.
-const KEEPS_SETTINGS: &str = "the server keeps its settings, so that settling goes at its own pace; \
+const KEEPS_SETTINGS: &str = "rqps leaves the server's settings unchanged, so settling may take longer; \
     --allow-settings lets rqps change and restore them";
 
 /// What statements that destroy may reach; nothing of the null client.
@@ -66,7 +66,7 @@ pub(super) fn scope<'a>(server: Option<&'a Local>, guest: Option<&'a Guest>) -> 
 /// What is said of a schema that could not be dropped after a failure.
 pub(super) fn describe_stay(guest: &Guest, error: &Error) -> String {
     let (schema, why) = (guest.schema(), error.chain());
-    format!("schema {schema} stays there ({why}); the next run by this address removes it")
+    format!("schema {schema} was not dropped ({why}); the next run with this address drops it")
 }
 
 /// Whether rqps's schema stays because somebody else's table or view needs it.

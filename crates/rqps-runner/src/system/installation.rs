@@ -77,7 +77,7 @@ impl Installation {
         let (mut wait, tell_after) = (Wait::default(), environment.patience.tell());
         let mut report = |progress: Progress<'_>| match progress {
             Progress::Waiting { what } if wait.is_due(what, tell_after) => {
-                listen(Event::Note(&format!("{}: waits: {what}", spec.label)));
+                listen(Event::Note(&format!("{}: waiting: {what}", spec.label)));
             }
             progress => tell(&progress, &spec.label, listen),
         };
@@ -89,7 +89,7 @@ impl Installation {
                 if entry.shadows() {
                     let (label, selector) = (&spec.label, entry.selector());
                     let text = format!(
-                        "{label}: {selector} is the entry of your catalogue, in place of the built-in one"
+                        "{label}: {selector} is from your catalogue, in place of the built-in entry"
                     );
                     (watch.report)(Progress::Note { text: &text });
                 }
@@ -172,7 +172,7 @@ pub(crate) fn tell(progress: &Progress<'_>, label: &rqps_model::Label, listen: &
     }
 }
 
-/// The directories that servers really use.
+/// The directories that servers use.
 ///
 /// # Errors
 /// When there is none that the servers' user can reach.
@@ -183,10 +183,10 @@ pub fn places(environment: &Environment) -> Result<Places> {
     Ok(places::choose(&identity, &wishes)?)
 }
 
-/// Fetches a system of a plan; `None` for one that is not fetched.
+/// Fetches a system of a plan; `None` if the system needs no fetching.
 ///
 /// # Errors
-/// Whatever keeps it from being had.
+/// When it cannot be fetched.
 pub fn fetch_only(
     plan: &Plan,
     idx: usize,
@@ -229,8 +229,8 @@ pub(crate) fn render_config(
             let least = profile::least_memory(spec.dbms, version, &config)?.unwrap_or(0);
             ensure!(
                 memory_bytes >= least,
-                "memory = \"{}\": config {:?} needs \"{}\" for {}; write more, or smaller caches in \
-                 options",
+                "memory = \"{}\": config {:?} needs \"{}\" for {}; write more memory, or smaller caches \
+                 in options",
                 written_bytes(memory_bytes),
                 spec.config,
                 written_bytes(least),

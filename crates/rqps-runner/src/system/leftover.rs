@@ -16,12 +16,12 @@ use crate::event::{Event, Listener};
 pub struct Leftover {
     /// Where it is, or was.
     pub dir: PathBuf,
-    /// Why it is still there: it is not marked as ours, is in use, or cannot be deleted.
+    /// Why it still exists: it is not marked as rqps's, is in use, or cannot be deleted.
     pub kept: Option<rqps_server::Error>,
 }
 
-/// Removes the data directories that a run left, where they are marked as ours and not in use. The
-/// lock says that no process works on the run.
+/// Removes the data directories of a run that are marked as rqps's and not in use. The lock proves that no
+/// process works on the run.
 #[must_use]
 pub fn remove_data(run_id: &str, _lock: &RunLock, environment: &Environment) -> Vec<Leftover> {
     let removed = |dir: PathBuf| Leftover { kept: clear(&dir, environment).err(), dir };
@@ -79,7 +79,7 @@ pub(crate) fn sweep_strays(environment: &Environment, listen: &mut Listener<'_>)
         // Another process may be at work in it, or not have marked it yet.
         match instance::is_ours(&dir).then(|| clear(&dir, environment)) {
             Some(Ok(())) => listen(Event::Note(&format!(
-                "removed {}, which {what} left when it was killed",
+                "removed {}, left by {what} that was killed",
                 dir.display()
             ))),
             None | Some(Err(rqps_server::Error::InUse { .. })) => {}
@@ -122,14 +122,14 @@ pub(crate) fn sweep(
             let is_of_use = unfinished.contains(id) && instance::note_on(&dir).is_some();
             listen(Event::Note(&if is_of_use {
                 format!(
-                    "run {id} has not finished and keeps its data in {shown}; its command resumes it, \
+                    "the unfinished run {id} keeps its data in {shown}; its command resumes the run, \
                      `rqps runs rm {id}` removes both"
                 )
             } else {
                 match clear(&dir, environment) {
-                    Ok(()) => format!("removed {shown}, which run {id} left when it was killed"),
+                    Ok(()) => format!("removed {shown}, left by run {id} when it was killed"),
                     Err(error) => {
-                        format!("{shown} has the name of data of run {id} and stays: {error}")
+                        format!("{shown} has the name of data of run {id}, but stays: {error}")
                     }
                 }
             }));

@@ -116,8 +116,8 @@ fn fitted_to(
     let alone = needs(&plan)?;
     if let Some(need) = alone.iter().find(|need| need.all() > memory) {
         bail!(
-            "{} does not fit into memory: caches of {} MB, {} MB for {} and {} MB for the server beside them, \
-             of {} MB; make its caches smaller, or ask for fewer clients",
+            "{} does not fit into memory: caches of {} MB, {} MB for {} and {} MB for the rest of the server \
+             exceed {} MB; make its caches smaller, or use fewer clients",
             need.label,
             need.caches >> 20,
             need.connections >> 20,
@@ -133,12 +133,12 @@ fn fitted_to(
     };
     let starts = match plan.starts {
         1 => String::new(),
-        n => format!(", on {n} starts of each in a new random order"),
+        n => format!(", with {n} starts each, in a new random order"),
     };
     let sentence = format!(
-        "the systems do not fit into memory together (caches of {}, {} MB for {} to each, {} MB for each \
-         server beside them, of {} MB): they are measured one after the other{starts}{now}{time}; smaller \
-         caches would let them be interleaved",
+        "the systems do not fit into memory together (caches of {}, {} MB for {} to each, {} MB for the rest \
+         of each server; the host has {} MB): they are measured one after the other{starts}{now}{time}; \
+         smaller caches would let them be interleaved",
         written(&together),
         together.iter().map(|need| need.connections).max().unwrap_or(0) >> 20,
         clients(&plan),
@@ -182,7 +182,7 @@ fn one_after_the_other(plan: Plan) -> (Plan, String) {
         ));
     }
     if plan.schedule.half_width().is_some() {
-        time.push_str("; no step ends early: precision is for interleaved systems");
+        time.push_str("; no step ends early: precision needs interleaved systems");
     }
     let schedule = Schedule::Sequential { slices };
     (Plan { schedule, suites, is_sequential_to_fit: true, ..plan }, time)
@@ -220,7 +220,7 @@ mod tests {
         let (fits, sentence) = fit(plan.clone(), [700, 700]).unwrap();
         assert_eq!((fits.schedule, fits.starts), (Schedule::Sequential { slices: 6 }, 4));
         assert_eq!(fits.suites, plan.suites);
-        expect_test::expect![[r#"the systems do not fit into memory together (caches of a 700 MB, b 700 MB, 12 MB for 1 connection to each, 400 MB for each server beside them, of 2048 MB): they are measured one after the other, on 4 starts of each in a new random order; smaller caches would let them be interleaved"#]].assert_eq(&sentence.unwrap());
+        expect_test::expect![[r#"the systems do not fit into memory together (caches of a 700 MB, b 700 MB, 12 MB for 1 connection to each, 400 MB for the rest of each server; the host has 2048 MB): they are measured one after the other, with 4 starts each, in a new random order; smaller caches would let them be interleaved"#]].assert_eq(&sentence.unwrap());
         // What is stored says what was carried out, with the starts that the plan asks for.
         assert!(fits.to_toml().contains("mode = \"sequential\""));
         let more = Plan { starts: 5, ..plan.clone() };
@@ -241,7 +241,7 @@ mod tests {
         );
         let of_step = fits.schedule.at_most(args.times.read);
         assert_eq!(of_step, Duration::from_secs(60));
-        expect_test::expect!["the systems do not fit into memory together (caches of a 700 MB, b 700 MB, 12 MB for 1 connection to each, 400 MB for each server beside them, of 2048 MB): they are measured one after the other, on 4 starts of each in a new random order; the budget is 6 slices of 2.5 s on each start; no step ends early: precision is for interleaved systems; smaller caches would let them be interleaved"].assert_eq(&sentence.unwrap());
+        expect_test::expect!["the systems do not fit into memory together (caches of a 700 MB, b 700 MB, 12 MB for 1 connection to each, 400 MB for the rest of each server; the host has 2048 MB): they are measured one after the other, with 4 starts each, in a new random order; the budget is 6 slices of 2.5 s on each start; no step ends early: precision needs interleaved systems; smaller caches would let them be interleaved"].assert_eq(&sentence.unwrap());
         // It is that of all starts together.
         let (fits, _) = fit(two("[schedule]\nbudget = '18s'\nstarts = 3\n"), [700, 700]).unwrap();
         let SuiteWork::File { args, .. } = &fits.suites[0].work else { panic!("{fits:?}") };
@@ -277,10 +277,10 @@ mod tests {
         let (fits, sentence) = fit(two(suite), [300, 300]).unwrap();
         assert!(!fits.schedule.is_interleaved());
         let told =
-            "(caches of a 300 MB, b 300 MB, 768 MB for 64 connections to each, 400 MB for each";
+            "(caches of a 300 MB, b 300 MB, 768 MB for 64 connections to each, 400 MB for the rest";
         assert!(sentence.unwrap().contains(told));
         let error = fit(two(suite), [300, 900]).unwrap_err().to_string();
-        expect_test::expect!["b does not fit into memory: caches of 900 MB, 768 MB for 64 connections and 400 MB for the server beside them, of 2048 MB; make its caches smaller, or ask for fewer clients"].assert_eq(&error);
+        expect_test::expect!["b does not fit into memory: caches of 900 MB, 768 MB for 64 connections and 400 MB for the rest of the server exceed 2048 MB; make its caches smaller, or use fewer clients"].assert_eq(&error);
         // Threads take less than processes.
         let mut threads = two(suite);
         threads.systems.iter_mut().for_each(|spec| spec.dbms = Dbms::Mariadb);

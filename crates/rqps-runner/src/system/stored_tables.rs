@@ -35,7 +35,7 @@ const ON_ITS_WAY: &str = "new";
 /// Most bytes of a `tables.toml`: tens of thousands of files.
 const MOST_OF_ENTRY: u64 = 16 << 20;
 
-/// What is known of stored tables.
+/// Facts of stored tables.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredTables {
     /// The run that filled them, by its id.
@@ -44,7 +44,7 @@ pub struct StoredTables {
     pub filled_unix_ms: i64,
     /// Their sizes after each step that makes them: the load, and the creation of indexes.
     pub sizes: Vec<Sizes>,
-    /// What they depend on.
+    /// What the data depend on.
     pub key: TablesKey,
     /// Sizes of their files, bytes, by the path in the instance.
     pub files: BTreeMap<String, u64>,
@@ -66,7 +66,7 @@ pub struct StoredDir {
     pub name: String,
     /// Where it is.
     pub dir: PathBuf,
-    /// What is in it; `None` where that cannot be read, or has not come into the store as a whole.
+    /// Its facts; `None` if they cannot be read or the tables are incomplete.
     pub tables: Option<StoredTables>,
 }
 
@@ -183,7 +183,7 @@ fn lock(dir: &Path, how: FlockArg) -> Result<Flock<File>> {
     let file = File::create(&path).with_context(|| format!("make {}", path.display()))?;
     match Flock::lock(file, how) {
         Ok(lock) => Ok(lock),
-        Err(_) => bail!("another rqps is at work on {}", dir.display()),
+        Err(_) => bail!("another rqps is using {}", dir.display()),
     }
 }
 

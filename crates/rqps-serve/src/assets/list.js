@@ -22,6 +22,27 @@ if (chosen && boxes.length) {
   const count = () => {
     const n = boxes.filter((box) => box.checked).length;
     chosen.textContent = n === 0 ? "" : n === 1 ? "1 system chosen" : `${n} systems chosen`;
+    offer();
+  };
+  // Beside the other systems a link: the second click shows the comparison.
+  const offer = () => {
+    const ticked = boxes.filter((box) => box.checked).map((box) => box.value);
+    for (const box of boxes) {
+      const item = box.closest("li");
+      let link = item.querySelector("a.against");
+      if (!ticked.length || box.checked) {
+        link?.remove();
+        continue;
+      }
+      if (!link) {
+        link = document.createElement("a");
+        link.className = "against";
+        link.textContent = "compare";
+        link.setAttribute("aria-label", `compare with ${item.querySelector("bdi").textContent}`);
+        item.append(" ", link);
+      }
+      link.href = "/compare?" + [...ticked, box.value].map((value) => "s=" + encodeURIComponent(value)).join("&");
+    }
   };
   for (const box of boxes) box.addEventListener("change", count);
   addEventListener("pageshow", count);

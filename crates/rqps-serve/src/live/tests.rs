@@ -1,5 +1,8 @@
 //! What the live view says of a step, of runs made by hand.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use rqps_model::{
     Block, Figure, Group, Inserts, Label, RunStatus, Schedule, StepInfo, StepKind, StepOutcome,
 };
@@ -8,7 +11,7 @@ use rqps_store::live::{Change, Changes, LiveStep, Spent};
 use rqps_store::outline::{Brief, Outline, OutlineStep};
 
 use super::view::Parts;
-use super::watcher::Seen;
+use super::watcher::{CellResult, Seen};
 
 /// A step of two interleaved systems that is under way.
 fn seen((name, family, kind): (&str, &str, StepKind), blocks: [Vec<Block>; 2]) -> Seen {
@@ -53,6 +56,7 @@ fn seen((name, family, kind): (&str, &str, StepKind), blocks: [Vec<Block>; 2]) -
         now_unix_ms: 4000,
         step_idx: Some(0),
         blocks: blocks.into(),
+        results: Arc::default(),
     }
 }
 
@@ -111,4 +115,20 @@ fn between_two_starts_of_the_servers_no_step_is_late() {
     assert!(!said.contains("longer than expected"), "{said}");
     assert!(said.contains("with 2 starts of servers as long as those so far"), "{said}");
     assert!(said.contains("how long servers take to stop is not known yet"), "{said}");
+}
+
+#[test]
+fn a_step_that_is_over_has_its_rates_and_ratios() {
+    let blocks = vec![block(0, 100)];
+    let mut seen = seen(("scan", "scan", StepKind::Read), [blocks.clone(), blocks]);
+    let count = "1 slice";
+    assert!(Parts::of(&seen).steps.0.contains(count));
+    seen.outline.steps[0].outcomes = vec![StepOutcome::Done; 2];
+    let rqps = Some(rqps_model::Estimate { point: 0.5, interval: Some((0.4, 0.6)), n: 4 });
+    let cells =
+        vec![CellResult { mean: Some(1234.0), rqps: None }, CellResult { mean: Some(617.0), rqps }];
+    seen.results = Arc::new(BTreeMap::from([(0, cells)]));
+    let steps = Parts::of(&seen).steps.0;
+    assert!(steps.contains(">1234<") && steps.contains(">0.50 [0.40, 0.60]<"), "{steps}");
+    assert!(!steps.contains(count), "{steps}");
 }

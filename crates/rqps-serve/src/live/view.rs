@@ -5,11 +5,11 @@ use rqps_analysis::under_way::Course;
 use rqps_model::{Block, StepOutcome};
 use rqps_report::comparison;
 use rqps_store::outline::OutlineStep;
-use rqps_text::number::{count, interval, long_duration, plain_figure, ratio};
+use rqps_text::number::{count, interval, long_duration, plain_figure, ratio, ratio_with_interval};
 use rqps_text::words::one_line;
 
 use super::left::Left;
-use super::watcher::{Seen, end_of, n_ended};
+use super::watcher::{CellResult, Seen, end_of, mean, n_ended};
 
 /// The parts of the page as HTML.
 #[derive(Debug, Clone, Default)]
@@ -90,9 +90,9 @@ fn state(seen: &Seen) -> Markup {
             p.verdict { "The run " (end_of(&seen.outline)) "." }
             p {
                 @if seen.outline.has_report() {
-                    a href={ "/runs/" (brief.id) "/report" } { "Its report" } " "
+                    a href={ "/runs/" (brief.id) } { "Its report" } " "
                 }
-                a href={ "/runs/" (brief.id) } { "What it is made of" }
+                a href={ "/runs/" (brief.id) "/about" } { "About the run" }
             }
         } @else {
             p.verdict { bdi { (doing(seen)) } }
@@ -217,13 +217,6 @@ fn now(seen: &Seen) -> Markup {
     }
 }
 
-/// Operations over time.
-fn mean(blocks: &[Block]) -> Option<f64> {
-    let ns: f64 = blocks.iter().map(|block| block.duration_ns as f64).sum();
-    let n: f64 = blocks.iter().map(|block| block.figure() * block.duration_ns as f64).sum();
-    (ns > 0.0).then(|| n / ns)
-}
-
 /// Rounds of the blocks that are stored and of the one under way.
 fn rounds(blocks: &[Block], told: Option<&rqps_store::live::LiveStep>) -> Markup {
     let stored: u64 = blocks.iter().map(|block| u64::from(block.n_rounds)).sum();
@@ -326,14 +319,26 @@ fn steps(seen: &Seen) -> Markup {
                             @if step.start > 0 { " " span.faint { "start " (step.start + 1) } }
                         }
                         td.num { (step.clients) }
-                        @for (outcome, n) in step.outcomes.iter().zip(&step.n_slices) {
-                            td { (outcome_of(outcome, *n)) }
+                        @let cells = seen.results.get(&idx);
+                        @for (at, (outcome, n)) in step.outcomes.iter().zip(&step.n_slices).enumerate() {
+                            td { @match cells.and_then(|cells| result(cells.get(at)?)) {
+                                Some(result) if *outcome == StepOutcome::Done => { (result) }
+                                _ => { (outcome_of(outcome, *n)) }
+                            } }
                         }
                     }
                 }
             }
         }
+        p.hint { "Rates of steps that are over; relative QPS with its 95% interval beside the base, of one start." }
     }
+}
+
+/// `1.04 [1.01, 1.07]`, of the base its rate.
+fn result(of: &CellResult) -> Option<String> {
+    let rate = of.mean.map(plain_figure);
+    let rqps = of.rqps.as_ref();
+    rqps.map(ratio_with_interval).or(rate)
 }
 
 /// How a step stands on a system.

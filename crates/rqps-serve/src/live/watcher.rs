@@ -1,16 +1,21 @@
 //! Looks at a run: what it tells of itself, and what it has stored since.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rqps_analysis::under_way::UnderWay;
-use rqps_model::{Block, RunStatus, StepKind, StepOutcome};
+use rqps_model::{Block, Estimate, RunStatus, StepKind, StepOutcome};
 use rqps_store::outline::{Outline, OutlineStep};
 use rqps_store::unix_ms;
 use rqps_store::{Error, Live, RunRef, Store};
 
 /// How often what is stored is read although the run tells of nothing new.
 const READ_EVERY: Duration = Duration::from_secs(5);
+
+/// Steps that are over whose results are computed at one look.
+const MOST_RESULTS: usize = 8;
 
 /// What is seen of a run at one moment.
 #[derive(Debug, Clone)]
@@ -27,6 +32,20 @@ pub(crate) struct Seen {
     pub(crate) step_idx: Option<usize>,
     /// Its blocks, for each system.
     pub(crate) blocks: Vec<Vec<Block>>,
+    /// What came out of the steps that are over, by step and system.
+    pub(crate) results: Arc<Results>,
+}
+
+/// What came out of steps that are over, by step: of each system.
+pub(crate) type Results = BTreeMap<usize, Vec<CellResult>>;
+
+/// What came out of a step on a system, on one start of the servers.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct CellResult {
+    /// Operations over time.
+    pub(crate) mean: Option<f64>,
+    /// Relative to the base; none for the base itself.
+    pub(crate) rqps: Option<Estimate>,
 }
 
 impl Seen {
@@ -43,21 +62,7 @@ impl Seen {
     /// The step on a system beside the base, as its ratio rests on it; `None` for the base itself, where
     /// the step has failed on either, and for steps that only warm caches, which no report has.
     pub(crate) fn beside_base(&self, system_idx: usize) -> Option<UnderWay<'_>> {
-        let (base_idx, step) = (self.outline.brief.base, self.step()?);
-        let has_failed =
-            |idx: usize| matches!(step.outcomes.get(idx), Some(StepOutcome::Failed { .. }));
-        if step.info.kind == StepKind::WarmUp {
-            return None;
-        }
-        if system_idx == base_idx || has_failed(base_idx) || has_failed(system_idx) {
-            return None;
-        }
-        Some(UnderWay {
-            info: &step.info,
-            is_interleaved: self.outline.schedule.is_interleaved(),
-            base: self.blocks_of(base_idx),
-            candidate: self.blocks_of(system_idx),
-        })
+        beside_base(&self.outline, self.step()?, &self.blocks, system_idx)
     }
 
     /// The step that is shown in detail.
@@ -71,13 +76,46 @@ impl Seen {
     }
 }
 
+/// A step on a system beside the base; `None` as [`Seen::beside_base`] says.
+fn beside_base<'a>(
+    outline: &Outline,
+    step: &'a OutlineStep,
+    blocks: &'a [Vec<Block>],
+    system_idx: usize,
+) -> Option<UnderWay<'a>> {
+    let base_idx = outline.brief.base;
+    let has_failed =
+        |idx: usize| matches!(step.outcomes.get(idx), Some(StepOutcome::Failed { .. }));
+    if step.info.kind == StepKind::WarmUp {
+        return None;
+    }
+    if system_idx == base_idx || has_failed(base_idx) || has_failed(system_idx) {
+        return None;
+    }
+    let blocks_of = |idx: usize| blocks.get(idx).map(Vec::as_slice).unwrap_or_default();
+    Some(UnderWay {
+        info: &step.info,
+        is_interleaved: outline.schedule.is_interleaved(),
+        base: blocks_of(base_idx),
+        candidate: blocks_of(system_idx),
+    })
+}
+
+/// Operations over time.
+pub(crate) fn mean(blocks: &[Block]) -> Option<f64> {
+    let ns: f64 = blocks.iter().map(|block| block.duration_ns as f64).sum();
+    let n: f64 = blocks.iter().map(|block| block.figure() * block.duration_ns as f64).sum();
+    (ns > 0.0).then(|| n / ns)
+}
+
 /// Follows one run.
 #[derive(Debug)]
 pub(crate) struct Watcher {
-    results: PathBuf,
+    results_dir: PathBuf,
     run_id: String,
     store: Option<Store>,
     known: Option<LastRead>,
+    results: Arc<Results>,
 }
 
 /// What was read of the store, and what it goes with.
@@ -92,15 +130,15 @@ struct LastRead {
 }
 
 impl Watcher {
-    pub(crate) fn new(results: PathBuf, run_id: String) -> Self {
-        Self { results, run_id, store: None, known: None }
+    pub(crate) fn new(results_dir: PathBuf, run_id: String) -> Self {
+        Self { results_dir, run_id, store: None, known: None, results: Arc::default() }
     }
 
     /// Looks once.
     pub(crate) fn look(&mut self) -> Result<Seen, Error> {
         let store = match self.store.take() {
             Some(store) => store,
-            None => Store::open_existing(&self.results)?,
+            None => Store::open_existing(&self.results_dir)?,
         };
         // In this order: what is told after the run ended would be of nobody.
         let live = store.read_live(&self.run_id)?;
@@ -115,6 +153,7 @@ impl Watcher {
             Some(known) => known,
             None => self.read(&store, at)?,
         };
+        self.look_at_results(&store, &known.outline)?;
         let seen = Seen {
             outline: known.outline.clone(),
             is_held,
@@ -122,9 +161,34 @@ impl Watcher {
             now_unix_ms: unix_ms(),
             step_idx: known.step_idx,
             blocks: known.blocks.clone(),
+            results: Arc::clone(&self.results),
         };
         (self.known, self.store) = (Some(known), Some(store));
         Ok(seen)
+    }
+
+    /// Adds what came out of steps that are over since; a few at a time, as this may be the host that measures.
+    fn look_at_results(&mut self, store: &Store, outline: &Outline) -> Result<(), Error> {
+        let is_over = |step: &OutlineStep| {
+            step.outcomes.iter().all(|outcome| *outcome != StepOutcome::Pending)
+        };
+        let steps = outline.steps.iter().enumerate();
+        let new: Vec<(usize, &OutlineStep)> = steps
+            .filter(|(idx, step)| is_over(step) && !self.results.contains_key(idx))
+            .take(MOST_RESULTS)
+            .collect();
+        for (step_idx, step) in new {
+            let n_systems = outline.brief.systems.len();
+            let blocks = store.select_blocks(&self.run_id, step_idx, n_systems)?;
+            let result = |idx: usize| CellResult {
+                mean: mean(&blocks[idx]),
+                rqps: beside_base(outline, step, &blocks, idx)
+                    .and_then(|under_way| under_way.ratio()),
+            };
+            let cells = (0..n_systems).map(result).collect();
+            Arc::make_mut(&mut self.results).insert(step_idx, cells);
+        }
+        Ok(())
     }
 
     fn read(
@@ -153,7 +217,7 @@ pub(crate) fn end_of(outline: &Outline) -> &'static str {
         RunStatus::Interrupted => "was interrupted",
         RunStatus::Failed => "failed",
         // Killed, or the host went down.
-        RunStatus::Running => "ended without saying so",
+        RunStatus::Running => "ended unexpectedly",
     }
 }
 

@@ -6,7 +6,8 @@ use hyper::StatusCode;
 use maud::{Markup, html};
 use rqps_analysis::history::{Choice, History, Order};
 use rqps_model::{Run, RunSystem, StepInfo, StepKind};
-use rqps_store::{Error, Store};
+use rqps_store::{Brief, Error, RunRef, Store};
+use rqps_text::number::utc;
 use rqps_text::words::one_line;
 
 use super::shell;
@@ -17,15 +18,19 @@ use crate::reply::Reply;
 /// Runs that a history looks at, the latest ones.
 const MOST_RUNS: usize = 400;
 
+/// Runs whose steps the first page lists.
+const LATEST_RUNS: usize = 10;
+
 /// Shows the history of the step that is asked for, else the form to ask for one.
 pub(crate) fn show(desk: &Desk, asked: &Asked) -> Result<Reply, Error> {
-    let Some(store) = desk.store()? else { return Ok(form(desk, &[], &BTreeSet::new())) };
+    let Some(store) = desk.store()? else { return Ok(form(desk, &[], &BTreeSet::new(), &[])) };
     let wanted = asked.query.get("step");
     if wanted.is_empty() {
         let steps = store.list_steps()?;
         let briefs = store.list_briefly()?;
+        let recent = recent(&store, &briefs)?;
         let labels = briefs.into_iter().flat_map(|brief| brief.systems).map(|label| label.0);
-        return Ok(form(desk, &steps, &labels.collect()));
+        return Ok(form(desk, &steps, &labels.collect(), &recent));
     }
     let system = asked.query.get("system");
     let Selection { runs, excluded } = select(&store, wanted)?;
@@ -46,7 +51,7 @@ pub(crate) fn show(desk: &Desk, asked: &Asked) -> Result<Reply, Error> {
             Ok(Reply::whole_page(shell::with_links(page, &above(asked, wanted, &excluded))))
         }
         Err(_) => {
-            let words = "No run has a figure of such a step and system.".to_owned();
+            let words = "No run has a rate of such a step and system.".to_owned();
             let words = [&[words][..], &excluded].concat().join(" ");
             Ok(Reply::problem(StatusCode::NOT_FOUND, &words))
         }
@@ -68,7 +73,7 @@ fn select(store: &Store, step: &str) -> Result<Selection, Error> {
             Ok(run) => selection.runs.push(run),
             Err(Error::Sql { source, .. }) => {
                 let id = &brief.id;
-                selection.excluded.push(format!("Left out: run {id} cannot be read ({source})."));
+                selection.excluded.push(format!("Excluded: run {id} cannot be read ({source})."));
             }
             Err(error) => return Err(error),
         }
@@ -76,14 +81,81 @@ fn select(store: &Store, step: &str) -> Result<Selection, Error> {
     Ok(selection)
 }
 
-fn form(desk: &Desk, steps: &[StepInfo], labels: &BTreeSet<String>) -> Reply {
+/// A step of the latest runs.
+struct Recent {
+    name: String,
+    /// When the latest run with this step began, milliseconds since 1970, and its name.
+    started_unix_ms: i64,
+    run: String,
+    n_runs: usize,
+}
+
+/// The steps of the latest runs, those of the latest first.
+fn recent(store: &Store, briefs: &[Brief]) -> Result<Vec<Recent>, Error> {
+    let mut steps: Vec<Recent> = Vec::new();
+    for brief in briefs.iter().take(LATEST_RUNS) {
+        let outline = store.select_outline(&RunRef::Id(brief.id.clone()))?;
+        let measured = outline.steps.iter().filter(|step| {
+            step.start == 0
+                && step.info.kind != StepKind::WarmUp
+                && step.n_slices.iter().any(|&n| n > 0)
+        });
+        let names: BTreeSet<&str> = measured.clone().map(|step| step.info.name.as_str()).collect();
+        for step in &mut steps {
+            step.n_runs += usize::from(names.contains(step.name.as_str()));
+        }
+        for step in measured {
+            if !steps.iter().any(|known| known.name == step.info.name) {
+                steps.push(Recent {
+                    name: step.info.name.clone(),
+                    started_unix_ms: brief.started_unix_ms,
+                    run: brief.name.clone(),
+                    n_runs: 1,
+                });
+            }
+        }
+    }
+    Ok(steps)
+}
+
+/// The steps of the latest runs with links to their histories.
+fn recent_steps(recent: &[Recent]) -> Markup {
+    html! {
+        h2 #recent-title { "Steps of the latest runs" }
+        div.scroll tabindex="0" role="region" aria-labelledby="recent-title" {
+            table.words {
+                thead { tr {
+                    th scope="col" { "Step" } th scope="col" { "Order" }
+                    th scope="col" { "Latest run" } th.num scope="col" { "Of the latest runs" }
+                } }
+                tbody { @for step in recent {
+                    @let link = |by: &str| {
+                        format!("/history?{}", query_of([("step", step.name.as_str()), ("by", by)]))
+                    };
+                    tr {
+                        th scope="row" { a href=(link("")) { bdi { (one_line(&step.name)) } } }
+                        td { a href=(link("version")) { "by version" } " " a href=(link("time")) { "by time" } }
+                        td { bdi { (one_line(&step.run)) } span.below { (utc(step.started_unix_ms)) } }
+                        td.num { (step.n_runs) }
+                    }
+                } }
+            }
+        }
+    }
+}
+
+fn form(desk: &Desk, steps: &[StepInfo], labels: &BTreeSet<String>, recent: &[Recent]) -> Reply {
     let is_measured = |step: &&StepInfo| !matches!(step.kind, StepKind::WarmUp);
     let steps: Vec<&StepInfo> = steps.iter().filter(is_measured).collect();
     let content = html! {
         @if steps.is_empty() {
             p { "There are no runs yet. Start one with " code { "rqps run PLAN.toml" } "." }
         } @else {
-            p { "A step's figures over versions of a server or over time, and where they change." }
+            p { "The rate of a step over versions of a server or over time, and where it changes." }
+            @if !recent.is_empty() {
+                (recent_steps(recent))
+                h2 { "Another step, or some systems" }
+            }
             form.ask method="get" action="/history" {
                 p {
                     label for="step" { "Step" }

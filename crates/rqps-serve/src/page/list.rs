@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use rqps_model::RunStatus;
-use rqps_store::{Brief, Error, Store};
+use rqps_store::{Brief, Error, Store, Verdicts};
 use rqps_text::number::{count, long_duration, utc};
 use rqps_text::words::one_line;
 
@@ -10,6 +10,7 @@ use super::shell;
 use crate::asked::{Asked, query_of};
 use crate::desk::Desk;
 use crate::reply::Reply;
+use crate::verdicts;
 
 /// Runs on one page.
 const ON_PAGE: usize = 200;
@@ -26,6 +27,8 @@ pub(crate) fn show(desk: &Desk, asked: &Asked) -> Result<Reply, Error> {
     let from = asked.query.get("from").parse::<usize>().unwrap_or(0).min(found.len());
     let shown = &found[from..found.len().min(from + ON_PAGE)];
     let held = store.as_ref().map_or_else(Vec::new, |store| held(store, shown));
+    let verdicts_of =
+        |brief: &Brief| store.as_ref()?.read_verdicts(brief, &desk.options.rqps_version);
     let content = html! {
         @if all.is_empty() {
             p { "There are no runs yet. Start one with " code { "rqps run PLAN.toml" } "." }
@@ -33,7 +36,7 @@ pub(crate) fn show(desk: &Desk, asked: &Asked) -> Result<Reply, Error> {
             (search_form(&search, &all))
             (under_way(&held))
             @if found.is_empty() { p { "No run has all of these words." } }
-            @else { (table(shown, &held)) (pages(&search, from, found.len())) }
+            @else { (table(shown, &held, &verdicts_of)) (pages(&search, from, found.len())) }
         }
     };
     let about = shell::About { title: "Runs", script: Some("list.js"), again: None };
@@ -122,26 +125,32 @@ fn under_way(held: &[&Brief]) -> Markup {
     }
 }
 
-fn table(shown: &[&Brief], held: &[&Brief]) -> Markup {
+fn table(
+    shown: &[&Brief],
+    held: &[&Brief],
+    verdicts_of: &impl Fn(&Brief) -> Option<Verdicts>,
+) -> Markup {
     html! {
         form method="get" action="/compare" {
             p.choose {
                 button type="submit" { "Compare" }
-                " the systems that are ticked, of any runs. The first is the base; another can be chosen then. "
+                " the ticked systems, of any runs. The first is the base. "
                 span #n-chosen role="status" {}
             }
             table.runs {
                 thead { tr {
                     th scope="col" { "Run" } th scope="col" { "Systems" }
-                    th scope="col" { "Steps" } th scope="col" { "Status" } th scope="col" { "Tags" }
+                    th scope="col" { "Verdicts" } th scope="col" { "Status" } th scope="col" { "Tags" }
                 } }
-                tbody { @for brief in shown { (row(brief, held.contains(brief))) } }
+                tbody { @for brief in shown {
+                    (row(brief, held.contains(brief), verdicts_of(brief).as_ref()))
+                } }
             }
         }
     }
 }
 
-fn row(brief: &Brief, is_held: bool) -> Markup {
+fn row(brief: &Brief, is_held: bool, verdicts: Option<&Verdicts>) -> Markup {
     let took = brief.finished_unix_ms.map(|end| long_duration(end - brief.started_unix_ms));
     html! {
         tr data-words=(words_of(brief)) {
@@ -165,16 +174,22 @@ fn row(brief: &Brief, is_held: bool) -> Markup {
                     }
                 }
             }
-            td {
-                (brief.n_done) " of " (brief.n_steps)
-                @if brief.n_failed > 0 { ", " span.failed { (brief.n_failed) " failed" } }
+            td.verdicts {
+                @match verdicts {
+                    Some(verdicts) => { (verdicts::lines(verdicts)) }
+                    None if brief.imported.is_some() => { span.faint { "imported, without verdicts" } }
+                    None if is_held => { span.faint { "under way" } }
+                    None if brief.systems.len() > 1 && brief.n_done > 0 => { span.faint { "in its report" } }
+                    None => { span.faint { "–" } }
+                }
             }
             td {
                 @if is_held { a href={ "/runs/" (brief.id) "/live" } { "under way" } }
                 @else { (status(brief)) }
                 @if let Some(took) = took { span.below { "in " (took) } }
-                @if brief.n_done + brief.n_failed > 0 {
-                    span.below { a href={ "/runs/" (brief.id) "/report" } { "Report" } }
+                @if brief.n_failed > 0 { span.below { span.failed { (brief.n_failed) " failed" } } }
+                @if brief.n_done + brief.n_failed < brief.n_steps {
+                    span.below { (brief.n_done) " of " (brief.n_steps) " done" }
                 }
             }
             td { @for tag in &brief.tags {
@@ -191,7 +206,7 @@ pub(crate) fn status(brief: &Brief) -> &'static str {
         RunStatus::Finished => "finished",
         RunStatus::Interrupted => "interrupted",
         RunStatus::Failed => "failed",
-        RunStatus::Running => "ended without saying so",
+        RunStatus::Running => "ended unexpectedly",
     }
 }
 

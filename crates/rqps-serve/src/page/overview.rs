@@ -1,4 +1,4 @@
-//! What a run is made of, and where its report, data and live view are; its tags and note.
+//! What a run is made of: facts, tags and note, steps; links to its report, data and live view.
 
 use maud::{Markup, html};
 use rqps_model::Schedule;
@@ -35,7 +35,7 @@ fn links(outline: &Outline, is_held: bool) -> Markup {
         ul.links {
             @if is_held { li { a href={ "/runs/" (id) "/live" } { "Live view" } ": it is under way" } }
             @if outline.has_report() {
-                li { a href={ "/runs/" (id) "/report" } { "Report" } }
+                li { a href={ "/runs/" (id) } { "Report" } }
                 li {
                     "Data: "
                     @for (ending, name) in [("csv", "CSV"), ("json", "JSON"), ("txt", "text"), ("md", "Markdown")] {

@@ -9,6 +9,7 @@ use rqps_stats::DEFAULT_BOUND;
 use rqps_store::{Error, RunRef};
 use rqps_text::words::one_line;
 
+use super::overview;
 use super::shell::with_links;
 use crate::asked::Asked;
 use crate::desk::Desk;
@@ -49,11 +50,12 @@ pub(crate) fn show(desk: &Desk, _asked: &Asked, id: &str) -> Result<Reply, Error
     let of = RunRef::Id(id.to_owned());
     let (run, profiles) = (store.select_run(&of)?, store.select_stack_profiles(&of)?);
     if run.steps.is_empty() {
-        return Ok(nothing());
+        return overview::show(desk, id);
     }
     let analysis = Analysis::of(&run, DEFAULT_BOUND).with_profiles(&profiles);
     let page = rqps_html::render(&analysis);
-    Ok(Reply::whole_page(with_links(page, &links(&run))))
+    let is_held = store.is_held(id)?;
+    Ok(Reply::whole_page(with_links(page, &links(&run, is_held))))
 }
 
 /// A run in a format for programs; `name` is its id with the format's ending.
@@ -91,11 +93,12 @@ pub(crate) fn nothing() -> Reply {
     )
 }
 
-fn links(run: &Run) -> Markup {
+fn links(run: &Run, is_held: bool) -> Markup {
     html! {
         nav.pages aria-label="Pages" {
             a href="/" { "All runs" }
-            a href={ "/runs/" (run.id) } { "Run " bdi { (one_line(&run.id)) } }
+            @if is_held { a href={ "/runs/" (run.id) "/live" } { "Live view" } }
+            a href={ "/runs/" (run.id) "/about" } { "About " bdi { (one_line(&run.id)) } }
             @for (ending, name) in [("csv", "CSV"), ("json", "JSON")] {
                 a href={ "/runs/" (run.id) "/data/" (run.id) "." (ending) } { (name) }
             }

@@ -91,7 +91,7 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    /// Reads a catalogue and checks that it refers to nothing that it does not hold.
+    /// Reads a catalogue and checks its references.
     ///
     /// # Errors
     /// When the text is no catalogue, or an entry names an unknown layout or library.
@@ -136,7 +136,7 @@ impl Catalogue {
             entry.own = own;
             let flaw = self.complete(&mut entry, base).or_else(|| {
                 let twice = added.iter().any(|other| key(other) == key(&entry));
-                twice.then(|| "is there twice; give one of them another build".to_owned())
+                twice.then(|| "is listed twice; give one of them another build".to_owned())
             });
             if let Some(flaw) = flaw {
                 return Err(text.refuse_entry(&at, &entry, &flaw));
@@ -162,7 +162,7 @@ impl Catalogue {
     fn complete(&self, entry: &mut Entry, base: &Path) -> Option<String> {
         let word = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         if entry.build.is_empty() || !entry.build.chars().all(word) {
-            return Some(format!("build = {:?} is no word of letters and digits", entry.build));
+            return Some(format!("build = {:?} is not a word of letters and digits", entry.build));
         }
         if entry.sources.is_empty() {
             return Some("no source; add a [[server.source]]".to_owned());

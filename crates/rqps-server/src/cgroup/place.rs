@@ -82,7 +82,7 @@ fn find_v2(hierarchy: &Hierarchy, own: &Path, controller: Controller) -> Result<
             Err(why) => reasons.push(why),
         }
         if let Some(bound) = bound_of(dir) {
-            reasons.push(format!("{} is limited itself ({bound})", dir.display()));
+            reasons.push(format!("{} has its own limit ({bound})", dir.display()));
             break;
         }
         match dir.parent() {
@@ -113,7 +113,7 @@ fn take_v2(dir: &Path, is_own: bool, controller: Controller) -> Result<Option<Le
     let made_room = Leaf { home: dir.to_owned(), leaf };
     fs::create_dir(&made_room.leaf)
         .and_then(|()| fs::write(made_room.leaf.join(PROCS), &me))
-        .map_err(|e| format!("{why}; nor can rqps move into a leaf: {e}"))?;
+        .map_err(|e| format!("{why}; rqps cannot move into a child group: {e}"))?;
     hand_on(dir, controller)?;
     Ok(Some(made_room))
 }
@@ -130,7 +130,7 @@ pub(super) fn hand_on(dir: &Path, controller: Controller) -> Result<(), String> 
         return Ok(());
     }
     fs::write(dir.join(HANDED_ON), format!("+{name}"))
-        .map_err(|e| format!("{} cannot hand on {name}: {e}", dir.display()))
+        .map_err(|e| format!("{} cannot delegate {name}: {e}", dir.display()))
 }
 
 /// The processes of a group, one a line.
@@ -147,7 +147,7 @@ fn lists(dir: &Path, file: &str, controller: &str) -> bool {
 fn writable(dir: &Path) -> Result<(), String> {
     use nix::unistd::{AccessFlags, access};
     access(dir, AccessFlags::W_OK)
-        .map_err(|e| format!("{} cannot be written ({})", dir.display(), e.desc()))
+        .map_err(|e| format!("{} is not writable ({})", dir.display(), e.desc()))
 }
 
 /// Files of a group whose limits hold for all below it. They are empty, or begin with `max`, where there is none.

@@ -15,7 +15,7 @@ pub(super) fn wrong_table(
     there: &[(String, String)],
 ) -> Option<String> {
     let Some((_, told)) = there.iter().find(|(name, _)| name == table) else {
-        return Some(format!("information_schema.tables has no table {table} to look at"));
+        return Some(format!("information_schema.tables does not list table {table}"));
     };
     let (format, options) = told.split_once('|').unwrap_or((told, ""));
     let by_row = format.eq_ignore_ascii_case("compressed");
@@ -83,9 +83,7 @@ pub(super) fn wrong_levels(
     };
     let shown = |(name, value): &(String, String)| format!("{} {value}", name.to_ascii_lowercase());
     (!fits).then(|| match options {
-        [] => {
-            "information_schema.rocksdb_cf_options tells nothing of the tables' family".to_owned()
-        }
+        [] => "information_schema.rocksdb_cf_options does not list the tables' family".to_owned(),
         _ => {
             let all: Vec<String> = options.iter().map(shown).collect();
             format!("the tables' column family has {}", all.join(", "))
@@ -134,7 +132,7 @@ mod tests {
         );
         assert_eq!(
             wrong_table("pi1", Compression::Row, &[]).unwrap(),
-            "information_schema.tables has no table pi1 to look at"
+            "information_schema.tables does not list table pi1"
         );
     }
 
@@ -177,6 +175,6 @@ mod tests {
             "the tables' column family has compression_per_level NULL, compression_type \
              kSnappyCompression"
         );
-        assert!(wrong("", "", "", "zstd").unwrap().contains("tells nothing"));
+        assert!(wrong("", "", "", "zstd").unwrap().contains("does not list the tables' family"));
     }
 }

@@ -81,7 +81,7 @@ const GUEST: GuestDriver = GuestDriver {
     // ADMIN_RIGHTS_REQUIRED, NOT_ENOUGH_RIGHTS_FOR_1.
     lacks_right: |said| ["90040", "90096"].contains(&said.sqlstate.as_str()),
     grant: |connection| {
-        let user = query(connection, "ask who it is", "select current_user").ok()?;
+        let user = query(connection, "ask for the current user", "select current_user").ok()?;
         Some(format!("ALTER USER {} ADMIN TRUE", quoted(user.scalar()?)))
     },
     ..postgres::guest::GUEST

@@ -178,7 +178,7 @@ pub(crate) fn config_format(dbms: Dbms) -> Result<&'static ConfigFormat, Error> 
     server_files(dbms).map(|files| &files.config).ok_or_else(|| Error::Unsupported {
         server: dbms.name().to_owned(),
         what: "options of a plan".to_owned(),
-        detail: "rqps does not start it and knows none of its options".to_owned(),
+        detail: "rqps does not start this server and knows none of its options".to_owned(),
     })
 }
 
@@ -187,7 +187,7 @@ pub(crate) fn not_started(dbms: Dbms) -> Error {
     Error::Unsupported {
         server: dbms.name().to_owned(),
         what: "a start by rqps".to_owned(),
-        detail: "it is measured by its address alone: write dsn".to_owned(),
+        detail: "rqps measures this server only by its address; write dsn".to_owned(),
     }
 }
 
@@ -231,7 +231,7 @@ mod tests {
         }
         assert_eq!(
             config_format(Dbms::H2).unwrap_err().to_string(),
-            "H2 cannot do options of a plan: rqps does not start it and knows none of its options"
+            "H2 does not support options of a plan: rqps does not start this server and knows none of its options"
         );
     }
 }

@@ -162,8 +162,7 @@ impl Apt {
                     algorithm: Algorithm::Sha256.name(),
                     expected: file.sha256,
                     found: sha256,
-                    remedy: "the file was deleted, and the same command fetches it again"
-                        .to_owned(),
+                    remedy: "the file was deleted; the same command fetches it again".to_owned(),
                 });
             }
             done.push((Package { name: file.name, version: file.version, sha256 }, path));
@@ -173,7 +172,7 @@ impl Apt {
         done.sort_by_key(|(package, _)| place(&package.name));
         match wanted.iter().find(|(name, _)| !done.iter().any(|(p, _)| p.name == *name)) {
             Some((name, version)) => {
-                Err(self.failed(&format!("apt-get said nothing of {name} {version}")))
+                Err(self.failed(&format!("apt-get does not list {name} {version}")))
             }
             None => Ok(done),
         }
@@ -289,10 +288,9 @@ impl Apt {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Err(Error::ToolMissing {
                 tool: program,
                 needed_for: format!("fetching {} from Debian {}", self.server, self.suite),
-                remedy:
-                    "rqps takes packages of Debian through the host's own apt; run it on Debian, \
-                         or take a build from another source (see `rqps servers list`)"
-                        .to_owned(),
+                remedy: "rqps fetches packages of Debian with the host's apt; run rqps on Debian, \
+                         or choose a build from another source (see `rqps servers list`)"
+                    .to_owned(),
             }),
             Err(e) => Err(Error::io(format!("run {program}"), e)),
         }
@@ -304,12 +302,12 @@ fn explain(program: &str, suite: &str, done: &Done) -> String {
     let output = &done.output;
     let says = |texts: &[&str]| texts.iter().any(|text| output.contains(text));
     let remedy = if says(&["NO_PUBKEY", "is not signed", "couldn't be verified", "EXPKEYSIG"]) {
-        "this host's keys of Debian's archive do not cover it; renew them: \
+        "this host's keys of Debian's archive do not cover the suite; renew them: \
          apt-get install debian-archive-keyring"
             .to_owned()
     } else if says(&["does not have a Release file", "no longer has a Release file"]) {
         format!(
-            "the mirror no longer has {suite}: suites that ended move to Debian's archive; add an \
+            "the mirror no longer has {suite}: ended suites move to Debian's archive; add an \
              apt source for {suite} that points there to this host's configuration, and rqps takes it"
         )
     } else if says(&[
@@ -328,7 +326,9 @@ fn explain(program: &str, suite: &str, done: &Done) -> String {
         "the mirror lists a file that it no longer has; run the command again in some hours"
             .to_owned()
     } else if says(&["unmet dependencies"]) {
-        format!("{suite} is in transition and contradicts itself; try again in some days")
+        format!(
+            "{suite} is in transition, and its packages contradict each other; try again in some days"
+        )
     } else {
         "run the command again".to_owned()
     };
@@ -351,8 +351,8 @@ fn sources(suite: &str, keyring: &str, targets: &str) -> Result<String, String> 
     let main = at(suite).or_else(|| any(&base)).ok_or_else(|| {
         let known: Vec<&str> = hosts.iter().map(|(release, _)| *release).collect();
         format!(
-            "this host's apt has no source of Debian to take the mirror from (it has: {}); add one \
-             to /etc/apt/sources.list.d, or take a build from another source",
+            "this host's apt has no Debian source that names the mirror (it has: {}); add one to \
+             /etc/apt/sources.list.d, or choose a build from another source",
             if known.is_empty() { "nothing".to_owned() } else { known.join(", ") }
         )
     })?;

@@ -28,7 +28,7 @@ pub(super) fn unpack(
     let mut magic = [0; MAGIC.len()];
     file.read_exact(&mut magic).map_err(|e| bad(&e))?;
     if &magic != MAGIC {
-        return Err(bad(&"it is no Debian package"));
+        return Err(bad(&"it is not a Debian package"));
     }
     loop {
         let mut header = [0; HEADER];

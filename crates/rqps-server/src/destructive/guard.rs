@@ -14,7 +14,7 @@ use crate::dbms::own_guard::{Location, OwnGuard};
 use crate::guest::{has_marker, is_schema_name};
 use crate::{Error, Refusal};
 
-/// Where statements that destroy may work.
+/// Where destructive statements may work.
 #[derive(Debug, Clone, Copy)]
 pub enum Scope<'a> {
     /// A server that this run started.
@@ -24,7 +24,7 @@ pub enum Scope<'a> {
         /// What is asked of it.
         driver: &'static OwnGuard,
     },
-    /// A server of somebody else's.
+    /// An external server.
     Guest {
         /// The schema that rqps made there.
         schema: &'a str,
@@ -104,7 +104,7 @@ pub(super) fn require(
             }
             Location::MysqlVariables => require_mysql_variables(dir, statement, reach, connection),
             Location::Untold => {
-                let why = "nothing tells where the server works".to_owned();
+                let why = "the server does not report where it works".to_owned();
                 Err(Refusal::PlaceUntold { statement: statement.to_owned(), why }.into())
             }
         },
@@ -176,7 +176,7 @@ fn variables(
         let sql = format!("SELECT HEX(@@GLOBAL.{name})");
         let result = connection.query(&sql).map_err(doing)?;
         let value = bytes_of_hex(result.scalar().unwrap_or_default()).ok_or_else(|| {
-            let why = format!("the server tells no bytes of {name}");
+            let why = format!("the server reports no value of {name}");
             Error::from(Refusal::PlaceUntold { statement: statement.to_owned(), why })
         })?;
         variables.insert(name, value);

@@ -95,7 +95,7 @@ fn paths_are_compared_byte_by_byte() {
     let untold = at("TOP/run-0/rené/")
         .answering("SELECT HEX(@@GLOBAL.datadir)", vec![vec!["/x".to_owned()]]);
     let (told, sent) = host.asked(untold);
-    assert_eq!(told[0], "RESET MASTER is not sent: the server tells no bytes of datadir");
+    assert_eq!(told[0], "RESET MASTER is not sent: the server reports no value of datadir");
     assert_eq!(sent, Vec::<String>::new());
 }
 
@@ -285,7 +285,7 @@ fn where_the_server_refuses_what_is_needed_tables_go_one_by_one_and_the_marker_l
     let with = |n: &str| vec![vec![n.to_owned()]];
     let mut in_use = server.clone().answering("select (select", with("4"));
     let refused = drop_schema(scope, &mut in_use).unwrap_err().to_string();
-    assert!(refused.contains("none of rqps's tables"), "{refused}");
+    assert!(refused.contains("not a table of rqps"), "{refused}");
     assert_eq!(in_use.asked, Vec::<String>::new());
     server = server.answering("select (select", with("3"));
     drop_schema(scope, &mut server).unwrap();

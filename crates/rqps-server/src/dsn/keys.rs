@@ -73,13 +73,13 @@ const WITHOUT_EFFECT: &[&str] = &[
 
 /// Keys of other clients that rqps does not follow, and what to write.
 const NOT_FOLLOWED: &[(&str, &str)] = &[
-    ("channelbinding", "rqps does no channel binding; leave it out"),
-    ("options", "settings of sessions belong on the server or its user; leave it out"),
+    ("channelbinding", "rqps does not support channel binding; leave it out"),
+    ("options", "set session settings on the server or for its user; leave it out"),
     ("passfile", "write password_file=FILE, whose first line is the password"),
     ("password", "write password_file=FILE or password_env=NAME"),
     ("pgbouncer", "leave it out; rqps asks the pooler itself"),
-    ("service", "write what the service's entry says"),
-    ("servicefile", "write what the service's entry says"),
+    ("service", "write the values of the service's entry"),
+    ("servicefile", "write the values of the service's entry"),
     ("sslcert", "rqps logs in by password, not by certificate; leave it out"),
     ("sslkey", "rqps logs in by password, not by certificate; leave it out"),
     ("requiressl", "write tls=required"),
@@ -117,7 +117,7 @@ impl Keys {
         let tls = self.encryption()?;
         let is_name_checked = matches!(tls, Tls::Required { ca: Some(_) });
         if is_name_checked && self.host_address.is_some() && self.host.is_some() {
-            return Err("a certificate's name is checked against host, and hostaddr names another place; leave \
+            return Err("a certificate's name is checked against host, but hostaddr names another host; leave \
                         hostaddr out, or write tls=issued"
                 .to_owned());
         }
@@ -125,7 +125,7 @@ impl Keys {
     }
 
     fn encryption(&self) -> Result<Tls, String> {
-        let named = || self.ca.clone().ok_or("a certificate is to be checked: add ca=FILE");
+        let named = || self.ca.clone().ok_or("checking a certificate needs ca=FILE");
         Ok(match (self.mode, &self.ca) {
             (Mode::Unset, Some(_)) => {
                 return Err("a certificate's authority is named, but not whether to encrypt; write tls=required or \
@@ -188,7 +188,7 @@ impl Keys {
         let name = name.to_ascii_lowercase();
         let is_postgres = dbms.is_postgres_family();
         let number = |what: &str| -> Result<u16, String> {
-            value.parse().map_err(|_| format!("{key} is no {what}"))
+            value.parse().map_err(|_| format!("{key} is not a {what}"))
         };
         match name.as_str() {
             "sslmode" => self.set_mode(key, mode(key, value)?)?,

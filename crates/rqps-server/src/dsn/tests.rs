@@ -71,7 +71,7 @@ fn a_password_can_be_in_a_file() {
     assert!(Dsn::parse("mysql://u:p@h/d?password_file=/f").is_err());
     let endless = Dsn::parse("mysql://u@h/d?password_file=/dev/zero").unwrap();
     let error = endless.with_password(|_| None).unwrap_err().to_string();
-    assert!(error.contains("password_file /dev/zero: it is no plain file"), "{error}");
+    assert!(error.contains("password_file /dev/zero: it is not a regular file"), "{error}");
 }
 
 #[test]
@@ -219,14 +219,14 @@ fn what_rqps_does_not_do_of_other_clients_addresses_is_named() {
         ("postgres://u@h/d?sslmode=prefer", "leaves open whether the connection is encrypted"),
         ("mysql://u@h/d?ssl-mode=PREFERRED", "write tls=off or tls=required"),
         ("mysql://u@h/d?useSSL=true", "useSSL: write tls=required&ca=FILE"),
-        ("postgres://u@h/d?sslmode=verify-full", "add ca=FILE"),
+        ("postgres://u@h/d?sslmode=verify-full", "needs ca=FILE"),
         (
             "postgres://u@h/d?tls=required&sslmode=disable",
             "sslmode contradicts another key about TLS",
         ),
         ("postgres://u@h/d?sslmode=require&sslmode=disable", "leave one of them out"),
         ("postgres://u@h/d?autocommit=1", "unknown key autocommit after ?"),
-        ("postgres://u@h/%00", "no part of an address has a NUL"),
+        ("postgres://u@h/%00", "an address cannot contain a NUL"),
         ("jdbc:mysql://address=(host=h)(port=1)(user=u)(password=secret)/d", "write HOST:PORT"),
         ("jdbc:mysql://(host=h,password=secret)/d", "it names several hosts; name one"),
         ("mysql://u@[password=secret]/d", "write HOST:PORT"),
@@ -247,21 +247,27 @@ fn what_rqps_does_not_do_of_other_clients_addresses_is_named() {
             "sslrootcert=system names no file",
         ),
         ("postgres://u@h/d?sslmode=on", "sslmode is disable, require, verify-ca or verify-full"),
-        ("postgres://u@h/d?sslmode=require&channel_binding=require", "does no channel binding"),
-        ("postgres://u@h/d?options=-cwork_mem%3D1GB", "options: settings of sessions belong"),
+        (
+            "postgres://u@h/d?sslmode=require&channel_binding=require",
+            "does not support channel binding",
+        ),
+        (
+            "postgres://u@h/d?options=-cwork_mem%3D1GB",
+            "options: set session settings on the server",
+        ),
         ("postgres://u@h/d?sslcert=/c&sslkey=/k", "sslcert: rqps logs in by password"),
         ("postgres://u@h/d?target_session_attrs=standby", "name a server that takes writes"),
         ("postgres://h1,h2/d", "it names several hosts; name one"),
         ("host=h1,h2 dbname=d", "it names several hosts; name one"),
-        ("service=x dbname=d", "service: write what the service's entry says"),
+        ("service=x dbname=d", "service: write the values of the service's entry"),
         ("mysql://u@h:1/db&password=s3cret", "keys begin with a ?"),
         ("mysql://u@h&password=s3cret", "keys begin with a ?"),
-        ("service=x", "service: write what the service's entry says"),
+        ("service=x", "service: write the values of the service's entry"),
         ("host=h client_encoding=latin1", "client_encoding=latin1: rqps sends UTF-8"),
         ("jdbc:mysql://h/d?characterEncoding=latin1", "characterEncoding=latin1: rqps sends UTF-8"),
         ("jdbc:postgresql://h/d?user=u&password=secret", "password: write password_file=FILE"),
         ("host=h user='u", "a quote is not closed"),
-        ("host=h user", "a word has no ="),
+        ("host=h user", "a parameter has no ="),
         ("u:p@cloudsql(project:region:name)/d", "is a name of a proxy: write tcp(HOST:PORT)"),
         ("mysql://u@h/d?ssl=%7B%22rejectUnauthorized%22:true%7D", "ssl: write tls=required"),
         ("postgres://u@h/d?nonsense=1", "unknown key nonsense after ?"),

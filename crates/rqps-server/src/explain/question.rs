@@ -7,18 +7,18 @@ use rqps_model::PlanShape;
 /// that asks.
 pub(crate) const NAME: &str = "rqps_explain";
 
-/// A statement that is asked about.
+/// A statement whose plan is asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
     /// SQL with `?` for each parameter.
     pub sql: &'a str,
-    /// The same for people.
+    /// The SQL as shown to people.
     pub shown: &'a str,
     /// How the benchmark sends it.
     pub protocol: Protocol,
     /// Types of the parameters.
     pub types: &'a [ParamType],
-    /// Values of the parameters as SQL literals, several times over.
+    /// Several sets of parameter values, as SQL literals.
     pub values: &'a [Vec<String>],
     /// The name of the statement in a session that has prepared and executed it.
     pub prepared_as: Option<&'a str>,

@@ -10,8 +10,8 @@ use crate::installed::Installed;
 use crate::watch::Watch;
 use crate::{Error, debian, library};
 
-/// What is wrong with what is on this host already, each with the next step: servers in the cache that
-/// cannot be loaded, archives in `downloads` or of the user's that are not the catalogue's.
+/// Problems of cached servers and archives, each with the next step: servers that cannot be loaded, archives
+/// in `downloads` or of the user that differ from the catalogue.
 ///
 /// # Errors
 /// When the work is stopped or a file cannot be read.
@@ -40,8 +40,8 @@ pub fn findings(
             && let Some(loader) = moved_from(entry, cache)
         {
             found.push(format!(
-                "{} in {} was moved or copied there: its programs look for their C library as {}; \
-                 `rqps servers fetch {}` makes it again, as does a run that needs it",
+                "{} in {} was moved or copied: its programs expect their C library at {}; \
+                 `rqps servers fetch {}` fetches it again, as does a run that needs it",
                 entry.name(),
                 prefix_of(entry, cache).display(),
                 loader.display(),

@@ -98,7 +98,7 @@ fn an_archive_put_there_by_hand_is_verified_unpacked_and_removed() {
     let error = ensure(&other, &other.servers()[0], cache.path(), &mut watch).unwrap_err();
     assert!(matches!(error, Error::Interrupted { .. }), "{error}");
     assert!(matches!(forget(entry, cache.path(), &mut watch), Err(Error::Interrupted { .. })));
-    assert!(waited[0].contains("a server that is to be replaced"), "{waited:?}");
+    assert!(waited[0].contains("the server to be replaced"), "{waited:?}");
     assert!(is_cached(entry, cache.path()) && installed.program.is_file());
     drop(installed);
     let installed = run(&other, cache.path()).unwrap();
@@ -162,9 +162,9 @@ fn sources_are_tried_in_order_and_each_failure_is_told() {
     let text = run(&bad, cache.path()).unwrap_err().to_string();
     let text = text.replace(&cache.path().display().to_string(), "DIR").replace(&sum, "SUM");
     expect_test::expect![[r#"
-        mysql-1.2.3 could not be had from any of its 2 sources:
+        mysql-1.2.3 is not available from any of its 2 sources:
           file: DIR/absent.zip does not exist; correct `path` in the catalogue, or put the archive there
-          file: DIR/mine.zip is corrupt: its SHA-256 is SUM, the catalogue says 0000000000000000000000000000000000000000000000000000000000000000; it is not the archive that the catalogue means; correct `path` or `checksum` there"#]].assert_eq(&text);
+          file: DIR/mine.zip is corrupt: its SHA-256 is SUM, the catalogue says 0000000000000000000000000000000000000000000000000000000000000000; it is not the archive of the catalogue; correct `path` or `checksum` there"#]].assert_eq(&text);
     // A file of the user's is never deleted, neither when it is wrong nor when it was used.
     assert!(own.is_file());
     let good = parse(&[source("absent.zip", &sum), source("mine.zip", &sum)]);
@@ -246,5 +246,5 @@ fn what_is_wrong_in_the_cache_is_told_with_the_remedy() {
     assert!(!is_cached(entry, cache.path()));
     let told = found();
     assert!(told.contains("mysql-1.2.3 in ") && told.contains("was moved or copied"), "{told}");
-    assert!(told.contains("`rqps servers fetch mysql@1.2.3` makes it again"), "{told}");
+    assert!(told.contains("`rqps servers fetch mysql@1.2.3` fetches it again"), "{told}");
 }

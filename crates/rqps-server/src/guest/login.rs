@@ -8,7 +8,7 @@ use crate::dbms::guest_driver::GuestDriver;
 use crate::dbms::{Told, recognise};
 use crate::{Error, Refusal, connect};
 
-/// The DBMS that a server says it is. `named` is what its address says, which decides the protocol.
+/// The DBMS that a server reports. `named` is the address's DBMS, which decides the protocol.
 ///
 /// # Errors
 /// [`Refusal::OtherProtocol`]; [`Error::Client`] where it cannot be asked.

@@ -11,14 +11,14 @@ use crate::{Error, process};
 /// Longest text of a column.
 const MOST_CHARS: usize = 200;
 
-/// Who makes a schema, for its marker and its name.
+/// Facts for a schema's marker and name.
 #[derive(Debug, Clone)]
 pub struct Maker {
-    /// The run, or what else the schema is for, with the system's number.
+    /// The run (or other purpose), with the system's number.
     pub name: String,
     /// Version of rqps.
     pub version: String,
-    /// What tells results directories apart.
+    /// Distinguishes results directories.
     pub results: String,
 }
 

@@ -9,7 +9,7 @@ pub(crate) const PREFIX: &str = "rqps_";
 /// Digits of a name.
 const DIGITS: usize = 8;
 
-/// Whether a schema's name is one that rqps gives.
+/// Whether a schema's name is one of rqps's.
 #[must_use]
 pub fn is_schema_name(name: &str) -> bool {
     let is_hex = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'a'..=b'f');

@@ -36,7 +36,7 @@ pub(crate) fn claim(scope: Scope<'_>, connection: &mut dyn Connection) -> Result
         "CREATE TABLE {table} (nth integer NOT NULL PRIMARY KEY, name varchar(64) NOT NULL, \
          owners {text}, ours {text})"
     );
-    connection.query(&create).map_err(|e| Error::client("write down settings", e))?;
+    connection.query(&create).map_err(|e| Error::client("record settings", e))?;
     for other in schemas(driver, connection)? {
         if other != schema && marker::has_table(driver, &other, TABLE, connection)? {
             forget(scope, connection)?;
@@ -57,7 +57,7 @@ pub(crate) fn write_down(
     for (nth, Changed { name, owners, ours }) in changes.iter().enumerate() {
         let (owners, ours) = (literal(owners), literal(ours));
         let insert = format!("INSERT INTO {table} VALUES ({nth}, '{name}', {owners}, {ours})");
-        connection.query(&insert).map_err(|e| Error::client("write down settings", e))?;
+        connection.query(&insert).map_err(|e| Error::client("record settings", e))?;
     }
     Ok(())
 }

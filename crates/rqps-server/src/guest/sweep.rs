@@ -43,17 +43,17 @@ pub(super) fn sweep(
         };
         match swept {
             Ok(Some(restored)) => {
-                told(&format!("dropped schema {schema}, which an earlier rqps left"));
+                told(&format!("dropped schema {schema}, left by an earlier rqps"));
                 if !restored.is_empty() {
                     told(&format!(
-                        "restored settings that it had changed: {}",
+                        "restored settings that the earlier rqps had changed: {}",
                         restored.join(", ")
                     ));
                 }
             }
             Ok(None) => {}
             Err(Error::Client { source: rqps_client::Error::Server(said), .. }) => {
-                told(&format!("schema {schema}, which an rqps left, stays for now: {said}"));
+                told(&format!("schema {schema}, left by an earlier rqps, was not dropped: {said}"));
             }
             Err(error @ Error::Client { .. }) => return Err(error),
             Err(error) => told(&error.to_string()),

@@ -65,7 +65,7 @@ fn only_what_is_marked_and_free_is_dropped() {
     let all = ["shop", "rqps", "rqps_00c0ffee"];
     let (asked, told) = swept(server(&all, true, true));
     assert_eq!(asked, ["DROP SCHEMA `rqps_00c0ffee`"]);
-    assert_eq!(told, ["dropped schema rqps_00c0ffee, which an earlier rqps left"]);
+    assert_eq!(told, ["dropped schema rqps_00c0ffee, left by an earlier rqps"]);
     assert_eq!(swept(server(&all, false, true)), (Vec::new(), Vec::new()));
     assert_eq!(swept(server(&all, true, false)), (Vec::new(), Vec::new()));
     assert_eq!(swept(server(&["shop"], true, true)), (Vec::new(), Vec::new()));
@@ -81,7 +81,7 @@ fn settings_are_restored_before_their_schema_goes() {
         .answering("select @@global.x", rows(&["7"]));
     let (asked, told) = swept(left);
     assert_eq!(asked, ["SET GLOBAL innodb_io_capacity = 200", "DROP SCHEMA `rqps_00c0ffee`"]);
-    assert_eq!(told[1], "restored settings that it had changed: innodb_io_capacity");
+    assert_eq!(told[1], "restored settings that the earlier rqps had changed: innodb_io_capacity");
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn only_who_holds_a_schema_drops_it() {
     assert_eq!(left("0", true, "n"), dropped);
     for has_lock in ["0", "1"] {
         let (error, asked) = left(has_lock, true, "another");
-        assert!(error.unwrap_err().contains("is no longer held by this run"));
+        assert!(error.unwrap_err().contains("this run no longer holds schema"));
         assert_eq!(asked, Vec::<String>::new());
     }
 }
@@ -237,7 +237,7 @@ fn a_server_that_makes_tables_elsewhere_is_refused() {
     let mut there = Fake::default().answering("select current_schema()", rows(&["public"]));
     let refused = require_current(Dbms::Postgres, "rqps_00c0ffee", &mut there).unwrap_err();
     let refused = refused.to_string();
-    assert!(refused.contains("makes tables in \"public\""), "{refused}");
+    assert!(refused.contains("creates tables in \"public\""), "{refused}");
     let mut there = Fake::default().answering("select current_schema()", rows(&["rqps_00c0ffee"]));
     require_current(Dbms::Postgres, "rqps_00c0ffee", &mut there).unwrap();
 }

@@ -104,13 +104,15 @@ impl BuildTree {
         let text = tree.display();
         match self {
             Self::Cmake => Err(none(format!(
-                "it is a build that was not installed; `cmake --install {text} --prefix DIR` does that; then \
-                 name DIR"
+                "it is a build that was not installed; run `cmake --install {text} --prefix DIR`, then name DIR"
             ))),
             Self::Unbuilt => Err(none(built_below(tree).map_or_else(
-                || "it is the source of PostgreSQL, and nothing is built in it".to_owned(),
+                || "it is a source tree of PostgreSQL without a build".to_owned(),
                 |build| {
-                    format!("it is the source of PostgreSQL; name its build, {}", build.display())
+                    format!(
+                        "it is a source tree of PostgreSQL; name its build, {}",
+                        build.display()
+                    )
                 },
             ))),
             Self::Meson | Self::Make => self.copy(tree, cache, watch),

@@ -17,7 +17,7 @@ use crate::identity::Identity;
 /// What of an instance is copied: the data, and the certificate beside them. The server makes the rest again.
 const COPIED: [&str; 2] = [DATA, "tls"];
 
-/// Moves an instance whose server has stopped to another place on the same file system.
+/// Moves an instance with a stopped server on the same file system.
 ///
 /// # Errors
 /// [`Error::NotSound`] when the server did not stop by itself; [`Error::NotOurs`] and [`Error::InUse`]; when it cannot
@@ -28,8 +28,8 @@ pub fn rename(from: &Path, to: &Path) -> Result<(), Error> {
     fs::rename(from, to).map_err(|e| Error::write(to, e))
 }
 
-/// Copies an instance whose server has stopped. The copy has the note `note`. What was at `to` of an earlier instance is
-/// replaced. All of the copy is on disk when this returns.
+/// Copies an instance with a stopped server, with the note `note`, in place of an earlier instance at `to`.
+/// The whole copy is on disk when this returns.
 ///
 /// # Errors
 /// As [`rename`]; [`Error::Interrupted`] when `stop` is set. Then nothing stays of the copy.
@@ -80,11 +80,11 @@ fn read_whole(dir: &Path) -> Result<Marker, Error> {
     if marker.is_stopped {
         return Ok(marker);
     }
-    let why = "its server did not stop by itself".to_owned();
+    let why = "its server did not stop cleanly".to_owned();
     Err(Error::NotSound { path: dir.to_owned(), why })
 }
 
-/// The sizes of the files that a copy of an instance has, bytes, by their path in it.
+/// Sizes of the files in a copy of an instance, bytes, by path.
 ///
 /// # Errors
 /// When a directory cannot be read.

@@ -36,7 +36,7 @@ impl Instance {
             }
         };
         Door::new(&self.wall, &enclosure(self, libraries, port))
-            .map_err(|e| Error::io(format!("make the wall ({})", self.wall.name()), e))
+            .map_err(|e| Error::io(format!("confine the server ({})", self.wall.name()), e))
     }
 }
 

@@ -57,21 +57,20 @@ impl Marker {
     }
 }
 
-/// Whether a directory is an instance of ours.
+/// Whether a directory is an instance of rqps.
 #[must_use]
 pub fn is_ours(dir: &Path) -> bool {
     read_marker(dir).is_some()
 }
 
-/// The note on an instance's data, where they are complete and have one. Nobody is kept from changing it
-/// meanwhile.
+/// The note on an instance's data, if the data are complete and have one. It may change at any time.
 #[must_use]
 pub fn note_on(dir: &Path) -> Option<String> {
     read_marker(dir).filter(|marker| marker.initialised)?.note
 }
 
-/// Removes a directory of an instance that nobody uses; an absent or empty one is fine. What a server that
-/// was killed has left at work in it is ended.
+/// Removes an unused instance directory; an absent or empty one is fine. Processes of a killed server in it
+/// are ended.
 ///
 /// # Errors
 /// [`Error::NotOurs`] when it holds anything that is not marked as ours; [`Error::InUse`] when another rqps
@@ -196,7 +195,7 @@ mod tests {
         fs::create_dir(&dir).unwrap();
         fs::write(dir.join("thesis.txt"), "years of work").unwrap();
         let error = clear(&dir).unwrap_err().to_string();
-        assert!(error.contains("holds somebody else's files"), "{error}");
+        assert!(error.contains("has files that rqps did not create"), "{error}");
         // A marker that is not one does not count, nor does a link to a directory of ours.
         fs::write(dir.join(MARKER), "{}").unwrap();
         assert!(matches!(clear(&dir), Err(Error::NotOurs { .. })));

@@ -32,13 +32,13 @@ impl Instance {
         self.mark(|marker| (marker.boot, marker.is_stopped) = (before.boot, before.is_stopped))
     }
 
-    /// What was noted on its data.
+    /// The note on its data.
     #[must_use]
     pub fn note(&self) -> Option<String> {
         self.marker.lock().unwrap_or_else(PoisonError::into_inner).note.clone()
     }
 
-    /// Notes something on its data that outlives rqps, or nothing any more.
+    /// Sets or removes the note on its data, which outlives rqps.
     ///
     /// # Errors
     /// When the marker cannot be written.

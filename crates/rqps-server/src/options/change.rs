@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{Setting, Written};
 
-/// An option that did not go through as written.
+/// An option that does not reach the server as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// The option's name, as written.
@@ -13,11 +13,11 @@ pub struct Change {
     pub value: String,
     /// Where it is written.
     pub written: Written,
-    /// What became of it.
+    /// What happened to it.
     pub outcome: Outcome,
 }
 
-/// What became of an option.
+/// What happened to an option.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// rqps sets it itself.
@@ -85,7 +85,7 @@ impl Change {
     }
 }
 
-/// The changes in sentences, those of one file and reason in one.
+/// The changes as sentences, one for each file and reason.
 #[must_use]
 pub fn describe_changes(changes: &[Change]) -> Vec<String> {
     let mut sentences: Vec<String> = Vec::new();
@@ -128,7 +128,7 @@ pub fn describe_changes(changes: &[Change]) -> Vec<String> {
     let lists = lists.into_iter().map(|(source, reason, names)| {
         let names = names.join(", ");
         if reason.is_empty() {
-            format!("{source}: rqps decides on {names} itself")
+            format!("{source}: rqps sets {names} itself")
         } else {
             format!("{source}: left out {names}: {reason}")
         }

@@ -91,7 +91,7 @@ fn judge(
         }
         Found::BehindPoint(option) => {
             let detail = format!("a server takes it for {option}");
-            let remedy = "write the option without what stands before the point";
+            let remedy = "write the option without the prefix before the point";
             return Err(refusal(setting, detail, remedy));
         }
         Found::Foreign if !format.takes_foreign_options => {
@@ -105,7 +105,7 @@ fn judge(
         }
         Found::Known => {
             let Some(looks) = looks_like(value) else { return Ok(Verdict::Keep) };
-            let detail = format!("the value looks like {looks}, and the option takes none");
+            let detail = format!("the value looks like {looks}, which the option does not take");
             return Err(refusal(setting, detail, "write another value, or leave it out"));
         }
         Found::Unknown => return require_plain(setting, value),

@@ -92,7 +92,7 @@ impl Reader<'_> {
                         let plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
                         if !setting.name.chars().all(plain) {
                             let detail =
-                                format!("{} is no option; write NAME = VALUE", setting.name);
+                                format!("{} is not an option; write NAME = VALUE", setting.name);
                             return Err(fault(path, number, detail));
                         }
                         self.settings.server.push(setting);
@@ -337,7 +337,7 @@ mod tests {
         for line in ["log-bin /var/lib/x", "'skip-grant-tables'"] {
             fs::write(&path, format!("[mysqld]\n{line}\n")).unwrap();
             let said = read_path(&path).unwrap_err().to_string();
-            assert!(said.contains(&format!("my.cnf:2: {line} is no option")), "{said}");
+            assert!(said.contains(&format!("my.cnf:2: {line} is not an option")), "{said}");
         }
     }
 }

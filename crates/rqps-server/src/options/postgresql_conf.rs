@@ -22,7 +22,7 @@ impl Reader {
         self.open.push(path, text)?;
         for (line, text) in (1..).zip(text.lines()) {
             let parsed = parse(text).map_err(|problem| {
-                fault(path, line, format!("{} is no setting: {problem}", text.trim()))
+                fault(path, line, format!("{} is not a setting: {problem}", text.trim()))
             })?;
             let Some((name, value)) = parsed else { continue };
             let lower = name.to_ascii_lowercase();
@@ -86,7 +86,7 @@ fn parse(line: &str) -> Result<Option<(String, String)>, &'static str> {
     if rest.is_empty() || rest.starts_with('#') {
         Ok(Some((name.to_owned(), value)))
     } else {
-        Err("something stands behind the value; write the value in single quotes")
+        Err("there is text after the value; write the value in single quotes")
     }
 }
 

@@ -9,11 +9,11 @@ use serde::Deserialize;
 use crate::Error;
 use crate::dbms::server_files::{ConfigFormat, config_format};
 
-/// What becomes of an option.
+/// Treatment of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Treatment {
-    /// The value goes through, whatever it looks like.
+    /// The value is passed on, whatever it looks like.
     Keep,
     /// rqps sets the option on the command line of every server.
     Ours,
@@ -25,9 +25,9 @@ pub enum Treatment {
     DataFiles,
     /// Libraries to load: those of a list are kept.
     Libraries,
-    /// Left out, with a warning. `off` says what becomes of it where it is off.
+    /// Left out, with a warning. `off` says what happens if it is off.
     Drop,
-    /// An error. `off` says what becomes of it where it is off.
+    /// An error. `off` says what happens if it is off.
     Refuse,
 }
 
@@ -149,7 +149,7 @@ pub(super) fn table(dbms: Dbms) -> Result<&'static Table, Error> {
     })
 }
 
-/// What becomes of an option; `None` where the table has no rule for it.
+/// Treatment of an option; `None` without a rule.
 ///
 /// # Errors
 /// [`Error::Unsupported`] for a DBMS that rqps does not start, or when the built-in table is wrong.

@@ -15,7 +15,7 @@ pub(crate) struct Stat {
     pub(crate) cpu_ticks: u64,
 }
 
-/// A process, told from a later one with the same id by its start.
+/// A process, identified by id and start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StartedProcess {
     /// Its id.
@@ -81,7 +81,7 @@ pub(crate) fn descendants(root: i32) -> Vec<StartedProcess> {
     found
 }
 
-/// A process and all its descendants at this moment: what has to be frozen or placed together.
+/// A process and all its descendants now.
 #[must_use]
 pub fn tree(pid: i32) -> Vec<i32> {
     std::iter::once(pid).chain(descendants(pid).into_iter().map(|process| process.pid)).collect()

@@ -25,8 +25,8 @@ const DEFAULT_MEMTABLES: u64 = 2;
 pub(super) const NAMES: &[&str] =
     &["innodb_buffer_pool_size", "shared_buffers", "rocksdb_block_cache_size"];
 
-/// Size of all that a configuration sets aside for data in memory, bytes: the buffer pool or the
-/// shared buffers, and with MyRocks its block cache and as many memtables as it may have.
+/// Memory that a configuration reserves for data, bytes: buffer pool or shared buffers; with MyRocks also
+/// block cache and memtables.
 ///
 /// # Errors
 /// [`Error::Unsupported`] for a DBMS that rqps does not start.
@@ -40,7 +40,7 @@ pub fn cache_bytes(dbms: Dbms, config: &Rendered) -> Result<u64, Error> {
     Ok(own.saturating_add(blocks).saturating_add(memtable_bytes(format, &config.text)))
 }
 
-/// Connections that a configuration allows, where it says so.
+/// Connections that a configuration allows, if set.
 #[must_use]
 pub fn max_connections(config: &Rendered) -> Option<u64> {
     let mut lines =
@@ -61,9 +61,8 @@ fn memtable_bytes(format: &ConfigFormat, text: &str) -> u64 {
     memtable.saturating_mul(part("max_write_buffer_number").unwrap_or(DEFAULT_MEMTABLES))
 }
 
-/// Compares the caches that a server has to those that its configuration asks for: versions round
-/// sizes differently. Where the user has set a size by an option or a file of their own, what it came
-/// to is told; a profile's size that did not come true is an error.
+/// Compares a server's cache sizes with its configuration, as versions round sizes differently. A size set by
+/// the user gives a note, a size of a profile an error.
 ///
 /// # Errors
 /// [`Error::NotAsMeant`] with both sizes and the remedy; [`Error::Unsupported`] for a DBMS that rqps does not start.
@@ -95,10 +94,10 @@ pub fn check_caches(
         }
         return Err(Error::NotAsMeant {
             server: server.to_owned(),
-            found: format!("{name} is {is} and not {not}"),
+            found: format!("{name} is {is}, not {not}"),
             meant: format!(
-                "{not} by config {:?} (set {name} in options to a size that no system of the plan \
-                 rounds, or leave out options that change how it does)",
+                "{not} from config {:?} (set {name} in options to a size that no system of the plan \
+                 rounds, or leave out options that change the rounding)",
                 config.base
             ),
         });
@@ -199,15 +198,14 @@ mod tests {
         assert_eq!(checked(Dbms::Mysql, small, text, (pool, "1207959552")), Ok(Vec::new()));
         assert_eq!(
             checked(Dbms::Mysql, small, text, (pool, "1610612736")).unwrap_err(),
-            "MySQL 8.0.33 is not as the plan means it: innodb_buffer_pool_size is 1536M and not \
-             1152M, where 1152M by config \"small\" (set innodb_buffer_pool_size in options to a size \
-             that no system of the plan rounds, or leave out options that change how it does) was \
-             meant"
+            "MySQL 8.0.33 does not run as planned: innodb_buffer_pool_size is 1536M, not 1152M; \
+             expected 1152M from config \"small\" (set innodb_buffer_pool_size in options to a size \
+             that no system of the plan rounds, or leave out options that change the rounding)"
         );
         let buffers = "shared_buffers = '1152MB'\n";
         let at = |value| checked(Dbms::Postgres, small, buffers, ("shared_buffers", value));
         assert_eq!(at("1152MB"), Ok(Vec::new()));
-        assert!(at("1GB").unwrap_err().contains("shared_buffers is 1G and not 1152M"));
+        assert!(at("1GB").unwrap_err().contains("shared_buffers is 1G, not 1152M"));
     }
 
     #[test]

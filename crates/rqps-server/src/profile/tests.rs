@@ -260,8 +260,8 @@ fn a_users_file_is_taken_but_for_what_rqps_sets_itself() {
     assert_eq!(
         options::describe_changes(&rendered.changes),
         [
-            "options: rqps decides on datadir itself".to_owned(),
-            format!("{path}: rqps decides on port, log-error itself"),
+            "options: rqps sets datadir itself".to_owned(),
+            format!("{path}: rqps sets port, log-error itself"),
         ]
     );
 }

@@ -12,17 +12,16 @@ use crate::guest::settings;
 use crate::watch::{Progress, Watch};
 use crate::{Error, destructive};
 
-/// The server to bring to rest.
+/// The server to settle.
 #[derive(Debug, Clone, Copy)]
 pub struct Target<'a> {
-    /// Its family.
+    /// Its DBMS.
     pub dbms: Dbms,
     /// Its version.
     pub version: &'a Version,
-    /// What may be changed of it: somebody else's server keeps its logs and, unless the user allows it, its
-    /// settings.
+    /// What may be changed: an external server keeps its logs and, without the user's consent, its settings.
     pub scope: Scope<'a>,
-    /// Its data directory where rqps can reach it: then the kernel writes back its files as well.
+    /// Its data directory, if rqps can reach it: the kernel then writes back its files as well.
     pub data_dir: Option<&'a Path>,
 }
 
@@ -35,19 +34,19 @@ pub(crate) struct Tables<'a> {
     pub(crate) limit: Duration,
 }
 
-/// How settling went.
+/// The outcome of settling.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settled {
     /// How long it took, s.
     pub seconds: f64,
-    /// What was not at rest in the end: `dirty pages: 1200 (bound 100)`. Empty when all was.
+    /// Work that remained: `dirty pages: 1200 (settled at 100 or less)`. Empty if nothing did.
     pub left: Vec<String>,
-    /// What could not be done, and what was seen at the end, for the record.
+    /// What could not be done, and the state at the end, for the record.
     pub detail: Vec<String>,
 }
 
 impl Settled {
-    /// Whether everything came to rest.
+    /// Whether no work remained.
     #[must_use]
     pub fn at_rest(&self) -> bool {
         self.left.is_empty()
@@ -67,7 +66,7 @@ pub(crate) struct Debt {
 
 impl fmt::Display for Debt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} (at rest up to {})", self.what, self.value, self.bound)
+        write!(f, "{}: {} (settled at {} or less)", self.what, self.value, self.bound)
     }
 }
 
@@ -115,7 +114,7 @@ pub(crate) fn claim(
     }
     let is_claimed = settings::claim(target.scope, connection)?;
     if !is_claimed {
-        detail.push("settings are left alone: another rqps has changed them".to_owned());
+        detail.push("settings stay as they are: another rqps has changed them".to_owned());
     }
     Ok(is_claimed)
 }
@@ -157,7 +156,7 @@ mod tests {
             Ok(vec![Debt { what: "dirty pages", value: pages, bound: 0 }])
         });
         assert_eq!(last.unwrap(), [Debt { what: "dirty pages", value: 0, bound: 0 }]);
-        assert_eq!(told, ["dirty pages: 1 (at rest up to 0)"]);
+        assert_eq!(told, ["dirty pages: 1 (settled at 0 or less)"]);
     }
 
     #[test]

@@ -11,10 +11,10 @@ pub struct Debian {
     /// Packages whose files make the prefix; the first one's version is the server's, and its
     /// dependencies are followed.
     pub packages: Vec<String>,
-    /// More packages whose dependencies are followed: libraries of plugins.
+    /// Further packages whose dependencies are followed: libraries of plugins.
     #[serde(default)]
     pub needs: Vec<String>,
-    /// Dependencies that are excluded, with all that only they need.
+    /// Excluded dependencies, with everything that only they need.
     #[serde(default)]
     pub without: Vec<String>,
     /// Whose C library it runs on.
@@ -57,6 +57,6 @@ impl Debian {
         }
         let names = [&self.packages, &self.needs, &self.without].into_iter().flatten();
         let mut names = names.chain([&self.suite]);
-        names.find(|name| !plain(name)).map(|name| format!("{name:?} is no name of Debian's"))
+        names.find(|name| !plain(name)).map(|name| format!("{name:?} is not a Debian name"))
     }
 }

@@ -15,7 +15,7 @@ use crate::Error;
 pub struct LocalFile {
     /// Where it is; relative to the catalogue's file.
     pub path: PathBuf,
-    /// Its checksum, if it should be checked.
+    /// Its checksum, if any.
     pub checksum: Option<Checksum>,
     /// Name of the layout by which it is unpacked.
     pub layout: String,

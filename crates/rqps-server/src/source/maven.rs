@@ -43,7 +43,8 @@ impl Maven {
 
     pub(super) fn flaw(&self) -> Option<String> {
         let four_or_five = matches!(self.artifact.split(':').count(), 4 | 5);
-        (!four_or_five).then(|| format!("artifact = {:?} has not 4 or 5 parts", self.artifact))
+        (!four_or_five)
+            .then(|| format!("artifact = {:?} does not have 4 or 5 parts", self.artifact))
     }
 }
 

@@ -180,8 +180,7 @@ fn from_mirror(
         if !resumed {
             let (algorithm, expected) = (checksum.algorithm.name(), &checksum.hex);
             return Ok(Err(format!(
-                "the file it gave is another one: its {algorithm} is {found}, the catalogue says \
-                 {expected}"
+                "it sent a different file: its {algorithm} is {found}, the catalogue says {expected}"
             )));
         }
     }

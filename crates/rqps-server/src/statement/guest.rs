@@ -133,13 +133,16 @@ impl Form<'_> {
                 "" if tokens.is(at, '(') => depth += 1,
                 "" if tokens.is(at, ')') => depth = depth.saturating_sub(1),
                 "into" if !self.is_into_of_insert(at) => {
-                    return Err("INTO belongs behind INSERT and REPLACE alone".to_owned());
+                    return Err("INTO is allowed only after INSERT and REPLACE".to_owned());
                 }
                 _ if CHANGING.contains(&word) => {
                     let is_nested = tokens.is_before(at, '(') && !tokens.is(at + 1, '(');
                     let is_after_with = first == "with" && depth == 0 && !self.is_of_lock(at);
                     if is_nested || (is_after_with && !tokens.is(at + 1, '(')) {
-                        return Err(format!("{} belongs to the beginning", word.to_uppercase()));
+                        return Err(format!(
+                            "{} is allowed only at the beginning",
+                            word.to_uppercase()
+                        ));
                     }
                 }
                 _ => {}
@@ -225,7 +228,7 @@ impl Form<'_> {
             if !is_admitted {
                 let action = format!("{action} {then}").to_uppercase();
                 return Err(format!(
-                    "ALTER TABLE ... {} is not admitted; {ADMITTED}",
+                    "ALTER TABLE ... {} is not allowed; {ADMITTED}",
                     action.trim()
                 ));
             }
@@ -245,7 +248,7 @@ impl Form<'_> {
         for at in 0..tokens.len() {
             if tokens.is(at, '.') {
                 return Err(
-                    "name tables without a point, as they lie in rqps's own schema".to_owned()
+                    "name tables without a schema; they are in rqps's own schema".to_owned()
                 );
             }
             let name = tokens.name(at).unwrap_or_default().to_ascii_lowercase();
@@ -267,7 +270,7 @@ impl Form<'_> {
                 && tokens.word_before(at - 1) == "on"
         };
         if tokens.words().any(|(at, word)| word == "cascade" && !is_of_key(at)) {
-            return Err("CASCADE takes along what others have built on the tables".to_owned());
+            return Err("CASCADE would drop what others have built on the tables".to_owned());
         }
         Ok(())
     }

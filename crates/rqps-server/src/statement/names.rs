@@ -233,7 +233,7 @@ impl Reader<'_> {
         if self.dbms.is_postgres_family() {
             if is_otherwise_named(self.tokens, at) {
                 return Err(format!(
-                    "{} among the tables has no certain name; write it behind SELECT",
+                    "{} among the tables has no certain name; write it after SELECT",
                     self.tokens.word(at).to_uppercase()
                 ));
             }
@@ -254,7 +254,7 @@ impl Reader<'_> {
         let before = at.saturating_sub(1);
         let name = tokens.name(before).unwrap_or_default();
         if tokens.name(at + 1).is_none() && !tokens.is(at + 1, '*') {
-            return Err("a point stands before no name".to_owned());
+            return Err("no name follows a point".to_owned());
         }
         let is_schema =
             matches!(self.place, Place::Own(schema) if name.eq_ignore_ascii_case(schema));
@@ -340,7 +340,7 @@ impl Reader<'_> {
         if is_of_locks {
             self.level().set(false);
         } else if self.level().is_query && !self.defines && !self.place.is_own() {
-            return Err("FOR UPDATE and FOR SHARE alone have FOR in them".to_owned());
+            return Err("FOR is allowed only in FOR UPDATE and FOR SHARE".to_owned());
         }
         Ok(())
     }

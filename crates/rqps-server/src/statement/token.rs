@@ -135,7 +135,7 @@ impl Reader<'_> {
         } else if is_of_word(c) && (mysql || c != '$') {
             let end = rest.find(|c| !is_of_word(c)).unwrap_or(rest.len());
             if rest[end..].starts_with('{') {
-                return Err(format!("write a blank behind {}", &rest[..end]));
+                return Err(format!("write a space after {}", &rest[..end]));
             }
             self.push(Token::Word(rest[..end].to_ascii_lowercase()), end);
         } else if c == '{' {
@@ -144,7 +144,7 @@ impl Reader<'_> {
             require_plain(&rest[..c.len_utf8()])?;
             if c == '.' && !self.is_between_names() {
                 return Err(
-                    "a point in it stands between no names; write no blanks around it".to_owned()
+                    "a point in it is not between names; write no spaces around it".to_owned()
                 );
             }
             self.rest = &rest[1..];
@@ -175,7 +175,9 @@ impl Reader<'_> {
             return Ok(None);
         }
         if mysql && (rest.starts_with("/*!") || rest.starts_with("/*M!")) {
-            return Err("it has a comment that a server may execute; write it without".to_owned());
+            return Err(
+                "it has a comment that a server may execute; leave the comment out".to_owned()
+            );
         }
         let after = end_of_comment(rest, !mysql).ok_or("a comment in it does not end")?;
         let end = rest.len() - after.len();
@@ -222,7 +224,7 @@ impl Reader<'_> {
         };
         let is_of_more = |c: char| is_of_word(c) || !c.is_ascii() || "\"'`.{@".contains(c);
         if rest[end..].starts_with(is_of_more) {
-            return Err(format!("write a blank behind the number {}", &rest[..end]));
+            return Err(format!("write a space after the number {}", &rest[..end]));
         }
         self.push(Token::Number, end);
         Ok(())
@@ -238,7 +240,7 @@ impl Reader<'_> {
             return Err("it has a brace; {table} and {list} alone are written in braces".to_owned());
         };
         if self.rest[length..].starts_with(is_of_word) {
-            return Err(format!("write a blank behind {}", &self.rest[..length]));
+            return Err(format!("write a space after {}", &self.rest[..length]));
         }
         self.push(token, length);
         Ok(())
@@ -263,7 +265,7 @@ impl Reader<'_> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "_$ -".contains(c);
         if name.is_empty() || !name.chars().all(is_plain) {
             return Err(format!(
-                "a name in quotes may have letters, digits, blanks, _, $ and - alone, which {name:?} has \
+                "a name in quotes may have only letters, digits, spaces, _, $ and -, which {name:?} has \
                  not; write strings in single quotes"
             ));
         }

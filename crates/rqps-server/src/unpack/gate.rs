@@ -202,7 +202,7 @@ impl<'a> Gate<'a> {
                 Component::Normal(part) => path.push(part),
                 Component::CurDir => {}
                 Component::ParentDir => {
-                    return Err(self.refuse(name, "climbs out with `..`".to_owned()));
+                    return Err(self.refuse(name, "leaves the archive with `..`".to_owned()));
                 }
                 Component::RootDir | Component::Prefix(_) => {
                     return Err(self.refuse(name, "has an absolute path".to_owned()));
@@ -264,7 +264,7 @@ impl<'a> Gate<'a> {
         // create_new neither follows a link nor overwrites an earlier entry of the same name.
         let mut file = match options.write(true).create_new(true).mode(0o644).open(&full) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
-                return Err(self.refuse(name, "is there twice".to_owned()));
+                return Err(self.refuse(name, "occurs twice".to_owned()));
             }
             other => other.map_err(|e| Error::write(&full, e))?,
         };

@@ -76,7 +76,7 @@ impl<'a> Meter<'a> {
                 archive: self.archive.clone(),
                 entry: "all entries".to_owned(),
                 detail: format!(
-                    "hold more than the {} MB that are read for what is wanted",
+                    "hold more than {} MB, the limit for the wanted files",
                     self.max_read / 1_000_000
                 ),
             });

@@ -156,7 +156,7 @@ fn a_server_that_needs_more_memory_than_it_may_have_says_so() {
         let error = watched(|w| instance.start(None, w)).unwrap_err();
         let text = chain(&error);
         assert!(matches!(error, Error::StartFailed { .. }), "{text}");
-        assert!(text.contains("for lack of memory within memory = \"8M\"; give it more"), "{text}");
+        assert!(text.contains("for lack of memory (memory = \"8M\"); write more memory"), "{text}");
         instance.remove().unwrap();
     });
 }

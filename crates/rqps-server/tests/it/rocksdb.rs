@@ -140,7 +140,7 @@ fn a_plugin_that_does_not_load_is_said_with_its_own_words() {
             engine::require_loaded(server.name(), Engine::Rocksdb, &log, connection.as_mut());
         let text = error.unwrap_err().to_string();
         assert!(
-            text.contains("cannot do engine = \"rocksdb\": its plugin was not loaded"),
+            text.contains("does not support engine = \"rocksdb\": its plugin was not loaded"),
             "{text}"
         );
         assert!(text.contains("bottommost_compression=kFoo"), "{text}");

@@ -26,19 +26,19 @@ fn a_differential_graph() {
     expect![[r#"
         <svg class="flame" role="img" aria-label="b less a" width="100%" height="54">
         <svg x="0.000%" y="0" width="100.000%" height="17"><title>all
-        with what it calls 20.0 → 50.1 µs/query (+30.1 ± 5.20)</title><rect class="z" width="100%" height="100%"></rect><text x="3" y="12.5">all</text></svg>
+        inclusive 20.0 → 50.1 µs/query (+30.1 ± 5.20)</title><rect class="z" width="100%" height="100%"></rect><text x="3" y="12.5">all</text></svg>
         <svg x="0.000%" y="18" width="100.000%" height="17"><title>main
-        with what it calls 20.0 → 50.1 µs/query (+30.1 ± 5.20)</title><rect class="m4" width="100%" height="100%"></rect><text x="3" y="12.5">main</text></svg>
+        inclusive 20.0 → 50.1 µs/query (+30.1 ± 5.20)</title><rect class="m4" width="100%" height="100%"></rect><text x="3" y="12.5">main</text></svg>
         <svg x="0.000%" y="36" width="16.639%" height="17"><title>old
-        with what it calls 10.0 → 0 µs/query (-10.0 ± 1.98)
-        its own 10.0 → 0 µs/query (-10.0 ± 1.98)
+        inclusive 10.0 → 0 µs/query (-10.0 ± 1.98)
+        own 10.0 → 0 µs/query (-10.0 ± 1.98)
         vanished</title><rect class="l3 gone" width="100%" height="100%"></rect><text x="3" y="12.5">− old</text></svg>
         <svg x="16.639%" y="36" width="16.805%" height="17"><title>same
-        with what it calls 10.0 → 10.1 µs/query (+0.100 ± 2.79)
-        its own 10.0 → 10.1 µs/query (+0.100 ± 2.79)</title><rect class="z" width="100%" height="100%"></rect><text x="3" y="12.5">same</text></svg>
+        inclusive 10.0 → 10.1 µs/query (+0.100 ± 2.79)
+        own 10.0 → 10.1 µs/query (+0.100 ± 2.79)</title><rect class="z" width="100%" height="100%"></rect><text x="3" y="12.5">same</text></svg>
         <svg x="33.444%" y="36" width="66.556%" height="17"><title>young
-        with what it calls 0 → 40.0 µs/query (+40.0 ± 3.93)
-        its own 0 → 40.0 µs/query (+40.0 ± 3.93)
+        inclusive 0 → 40.0 µs/query (+40.0 ± 3.93)
+        own 0 → 40.0 µs/query (+40.0 ± 3.93)
         new</title><rect class="m4 new" width="100%" height="100%"></rect><text x="3" y="12.5">+ young</text></svg></svg>"#]].assert_eq(&out);
 }
 
@@ -56,13 +56,13 @@ fn one_system() {
     expect![[r#"
         <svg class="flame" role="img" aria-label="a" width="100%" height="54">
         <svg x="0.000%" y="0" width="100.000%" height="17"><title>all
-        10.0 µs/row with what it calls, 0 its own</title><rect class="z" width="100%" height="100%"></rect><text x="3" y="12.5">all</text></svg>
+        10.0 µs/row inclusive, 0 own</title><rect class="z" width="100%" height="100%"></rect><text x="3" y="12.5">all</text></svg>
         <svg x="0.000%" y="18" width="100.000%" height="17"><title>main
-        10.0 µs/row with what it calls, 0 its own</title><rect class="u2" width="100%" height="100%"></rect><text x="3" y="12.5">main</text></svg>
+        10.0 µs/row inclusive, 0 own</title><rect class="u2" width="100%" height="100%"></rect><text x="3" y="12.5">main</text></svg>
         <svg x="0.000%" y="36" width="40.000%" height="17"><title>[libc.so.6]
-        4.00 µs/row with what it calls, 4.00 its own</title><rect class="b" width="100%" height="100%"></rect><text x="3" y="12.5">[libc.so.6]</text></svg>
+        4.00 µs/row inclusive, 4.00 own</title><rect class="b" width="100%" height="100%"></rect><text x="3" y="12.5">[libc.so.6]</text></svg>
         <svg x="40.000%" y="36" width="60.000%" height="17"><title>read_[k]
-        6.00 µs/row with what it calls, 6.00 its own</title><rect class="k" width="100%" height="100%"></rect><text x="3" y="12.5">read_[k]</text></svg></svg>"#]].assert_eq(&out.into_string().replace("<svg x", "\n<svg x"));
+        6.00 µs/row inclusive, 6.00 own</title><rect class="k" width="100%" height="100%"></rect><text x="3" y="12.5">read_[k]</text></svg></svg>"#]].assert_eq(&out.into_string().replace("<svg x", "\n<svg x"));
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn nothing_recorded_is_nothing() {
 #[test]
 fn what_is_no_script_names_its_line() {
     for (text, line_number, problem) in [
-        ("\t55 main (/bin/x)\n", 1, "a frame of no sample"),
+        ("\t55 main (/bin/x)\n", 1, "a frame outside a sample"),
         ("  1  5 \n\tzz main (/bin/x)\n", 2, "no address"),
         ("mysqld 1 5\n", 1, "no thread and time of a sample"),
     ] {

@@ -14,7 +14,7 @@ use crate::{CONFIDENCE, student};
 
 /// Standard deviation of a ratio's logarithm from start to start that is assumed where it was not
 /// measured: the same server under two labels differs by 1 to 2%, and by the same for as long as
-/// both are up (docs/methodology.md, "Starts of the servers").
+/// both are up (docs/explanation/method.md, "Starts of the servers").
 pub const START_SD: f64 = 0.015;
 
 /// Degrees of freedom that this assumption is worth. Of a standard deviation that was measured with

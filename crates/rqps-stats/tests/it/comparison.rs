@@ -48,7 +48,7 @@ fn coverage_and_width_of_the_methods() {
         for (name, method) in METHODS {
             let cells = SHAPES.map(|shape| {
                 let (covered, width) = measured(method, n, shape);
-                // Two levels by halves are covered in 98 to 99%, which docs/statistics.md tells.
+                // Two levels by halves are covered in 98 to 99%, which docs/reference/simulations.md tells.
                 let is_chosen = name.starts_with("Hall") && shape != Shape::Levels(0.5);
                 assert!(!is_chosen || (0.92..0.985).contains(&covered), "{n}: {covered}");
                 format!("{} ({width:.2})", percent(covered))

@@ -58,7 +58,7 @@ fn paired(n: usize, shape: Shape) -> f64 {
     f64::from(covered) / f64::from(RUNS)
 }
 
-/// The goal is 93% to 97%; what docs/statistics.md says is outside, and how far it may be.
+/// The goal is 93% to 97%; what docs/reference/simulations.md says is outside, and how far it may be.
 fn tolerated(n: usize, shape: Shape) -> (f64, f64) {
     match shape {
         Shape::Levels(share) if share < 0.5 && n == 8 => (0.88, 0.97),

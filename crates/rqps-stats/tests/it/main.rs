@@ -1,4 +1,4 @@
-//! Coverage, false alarms and power by simulation; the tables of docs/statistics.md are made here.
+//! Coverage, false alarms and power by simulation; the tables of docs/reference/simulations.md are made here.
 
 #![expect(clippy::unwrap_used, reason = "what a simulation draws is never refused")]
 
@@ -11,11 +11,11 @@ mod starts;
 mod totals;
 mod windows;
 
-/// Fails with the table as it should be when docs/statistics.md does not have these rows.
+/// Fails with the table as it should be when docs/reference/simulations.md does not have these rows.
 fn assert_documented(rows: &[String]) {
-    let docs = include_str!("../../../../docs/statistics.md");
+    let docs = include_str!("../../../../docs/reference/simulations.md");
     let is_there = rows.iter().all(|row| docs.contains(row));
-    assert!(is_there, "docs/statistics.md lacks its rows:\n{}", rows.join("\n"));
+    assert!(is_there, "docs/reference/simulations.md lacks its rows:\n{}", rows.join("\n"));
 }
 
 /// A share in percent, one digit.

@@ -1,5 +1,5 @@
 //! Measured coverage of ratios of totals (blocks of equal work), and the tables of it in
-//! docs/statistics.md. Beside the method that is used stand two that are not.
+//! docs/reference/simulations.md. Beside the method that is used stand two that are not.
 
 use rqps_stats::random::Random;
 use rqps_stats::totals::{self, BlockTotals};
@@ -163,9 +163,13 @@ fn percent(share: f64) -> String {
 }
 
 fn documented(rows: &[String]) {
-    let docs = include_str!("../../../../docs/statistics.md");
+    let docs = include_str!("../../../../docs/reference/simulations.md");
     for row in rows {
-        assert!(docs.contains(row), "docs/statistics.md lacks its rows:\n{}", rows.join("\n"));
+        assert!(
+            docs.contains(row),
+            "docs/reference/simulations.md lacks its rows:\n{}",
+            rows.join("\n")
+        );
     }
 }
 

@@ -18,19 +18,19 @@ pub struct Artifact {
 }
 
 impl Store {
-    /// Notes that a file below the run's artifact directory is there; a second note replaces the
-    /// first. The file itself is the caller's to write.
+    /// Records a file below the run's artifact directory, in place of an earlier record. The caller writes
+    /// the file.
     ///
     /// # Errors
     /// When the path is not relative and inside, there is no such run, or the store cannot be
     /// written.
     pub fn insert_artifact(&self, run_id: &str, artifact: &Artifact) -> Result<(), Error> {
         let Artifact { path, what } = artifact;
-        let action = format!("note the file {path:?} of run {run_id}");
+        let action = format!("record the file {path:?} of run {run_id}");
         if !is_inside(Path::new(path)) {
             let path = path.into();
             return Err(Error::File {
-                action: "note outside the run's directory",
+                action: "record outside the run's directory",
                 path,
                 source: std::io::ErrorKind::InvalidInput.into(),
             });

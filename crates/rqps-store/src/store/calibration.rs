@@ -37,7 +37,7 @@ impl Store {
         Ok(())
     }
 
-    /// The latest calibration that says something of `host`; `None` when there is none.
+    /// The latest calibration that applies to `host`; `None` if there is none.
     ///
     /// # Errors
     /// When the store cannot be read.

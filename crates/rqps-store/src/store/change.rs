@@ -12,7 +12,7 @@ use crate::values::{Json, Text, Word};
 use crate::{Error, RunRef};
 
 impl Store {
-    /// Sets how a run stands, and when it ended (`None` while it is under way).
+    /// Sets a run's status and end (`None` while it is under way).
     ///
     /// # Errors
     /// When there is no such run, or the store cannot be written.
@@ -31,7 +31,7 @@ impl Store {
         })
     }
 
-    /// Counts one more resumption with its warning, and sets the run under way again.
+    /// Counts a resumption, stores its warning, and sets the run under way.
     ///
     /// # Errors
     /// When there is no such run, or the store cannot be written.
@@ -47,8 +47,8 @@ impl Store {
         })
     }
 
-    /// Replaces what is known of a system: version, origin, build, settings, session. What the plan
-    /// asked for (`spec`) stays as it was stored.
+    /// Replaces the facts of a system: version, origin, build, settings, session. What the plan asked for
+    /// (`spec`) is unchanged.
     ///
     /// # Errors
     /// When there is no such run or system, or the store cannot be written.
@@ -73,7 +73,7 @@ impl Store {
         })
     }
 
-    /// Sets how a step went on a system, and what is known of it besides its slices.
+    /// Sets the outcome of a step on a system, and its facts besides the slices.
     ///
     /// # Errors
     /// When there is no such run, step or system, or the store cannot be written.

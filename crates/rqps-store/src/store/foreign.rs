@@ -19,14 +19,14 @@ const MAX_VALUE_MB: i64 = 64;
 type Small<'a> = (Gather<'a>, &'a [&'a str]);
 
 impl Store {
-    /// Opens a store that somebody else made, once it is sound, has no table, trigger or view but those that
-    /// rqps gives a store of its schema, and no value that takes all memory.
+    /// Opens a store that somebody else made. It must be sound, have only the tables, triggers and views of
+    /// rqps's schema, and no huge values.
     ///
     /// # Errors
     /// [`Error::NotOurs`] when it has other tables; else as [`Store::open_existing`] and [`Store::integrity_check`].
     pub fn open_foreign(results_dir: &Path) -> Result<Self, Error> {
         let path = results_dir.join("rqps.db");
-        let sql = |e| Error::of_sql(&path, "look at the store", e);
+        let sql = |e| Error::of_sql(&path, "read the store", e);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&path, flags).map_err(sql)?;
         connection.pragma_update(None, "trusted_schema", false).map_err(sql)?;
@@ -45,8 +45,8 @@ impl Store {
         Ok(store)
     }
 
-    /// Reads a run in every way in which one is read: what cannot be is told before it is taken over, as
-    /// lists of runs and histories read all.
+    /// Reads all of a run, as reports, lists and histories do: an unreadable run is refused before it is
+    /// copied.
     ///
     /// # Errors
     /// When something of it cannot be read.
@@ -69,8 +69,8 @@ impl Store {
         Ok(())
     }
 
-    /// Takes a run over from another store of the same schema, with all its rows; its artifacts are the
-    /// caller's to copy. Everything of it is stored when this returns, or nothing.
+    /// Copies a run with all its rows from a store of the same schema; the caller copies its artifacts. All
+    /// of it is stored, or nothing.
     ///
     /// # Errors
     /// [`Error::Exists`] when there is a run of that id, or either store cannot be read or written.
@@ -78,8 +78,8 @@ impl Store {
         self.take(from, run_id, None, false)
     }
 
-    /// The same for a run that came in an archive: an unfinished one is not to be resumed here, as its servers'
-    /// data are elsewhere, and maybe its host was another.
+    /// As [`Store::take_run`], for a run from an archive. An unfinished one is not resumed here: its servers'
+    /// data are on another host.
     ///
     /// # Errors
     /// As [`Store::take_run`].
@@ -87,10 +87,9 @@ impl Store {
         self.take(from, run_id, None, true)
     }
 
-    /// The same without what takes most of the room and no rate is made of: samples, seconds of blocks and
-    /// columns that no report reads stay behind, of the server's own counters those of the names `counters` are
-    /// taken, and the first slice of a step on a system gets the histograms of all of its slices, those on other
-    /// starts of the servers included.
+    /// As [`Store::take_run`], without what takes most space and no rate needs: samples, seconds of blocks,
+    /// unread columns. Of the server's own counters only `counters` are copied. The first slice of a step on
+    /// a system gets the histograms of all its slices, of all starts.
     ///
     /// # Errors
     /// As [`Store::take_run`].
@@ -150,7 +149,7 @@ impl Store {
         transaction.commit()
     }
 
-    /// Closes a store that nobody else has open, so that the database is one file with everything in it.
+    /// Closes a store that nobody else has open, with everything in one file.
     ///
     /// # Errors
     /// When it cannot be written.

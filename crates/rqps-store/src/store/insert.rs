@@ -20,7 +20,7 @@ pub(crate) const PROCESS_SCOPE: &str = "process";
 pub(crate) const BUILD_SCOPE: &str = "build";
 
 impl Store {
-    /// Stores a run, with the slices that it has already (a new run has none).
+    /// Stores a run, with the slices that it has already.
     ///
     /// # Errors
     /// When its id is taken or no good, or the store cannot be written.
@@ -28,7 +28,7 @@ impl Store {
         self.create_runs(std::slice::from_ref(run))
     }
 
-    /// Stores several runs: all of them, or none where the process ends before.
+    /// Stores several runs, all or none.
     ///
     /// # Errors
     /// As [`Store::create_run`], of any of them.
@@ -40,7 +40,7 @@ impl Store {
         })
     }
 
-    /// Stores a slice. When this returns it is on disk; it is never changed again.
+    /// Stores a slice, which never changes again. It is on disk when this returns.
     ///
     /// # Errors
     /// When a slice with its idx is stored already, the run has no such step or system, or the
@@ -62,8 +62,7 @@ impl Store {
 }
 
 impl Store {
-    /// Stores the blocks of several interleaved systems of one step: all of them or none, so that each
-    /// has its partners.
+    /// Stores the blocks of interleaved systems of one step, all or none.
     ///
     /// # Errors
     /// As [`Store::insert_slice`].

@@ -27,7 +27,7 @@ const N_LOOKS: usize = 5;
 /// What the file begins with.
 const MAGIC: &str = "rqps-live";
 
-/// How a run stands at the moment.
+/// Current state of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Live {
     /// The process that carries it out.
@@ -36,43 +36,43 @@ pub struct Live {
     pub began_unix_ms: i64,
     /// When this was written, milliseconds since 1970.
     pub written_unix_ms: i64,
-    /// How often it was.
+    /// Number of writes so far.
     pub n_written: u64,
     /// Steps on systems in all.
     pub n_steps: u64,
-    /// Those of them that were done when the step under way began.
+    /// Those done when the current step began.
     pub n_done: u64,
-    /// What is under way, in words.
+    /// What is under way, in words: `load my8033: 1000 of 2000 rows`.
     pub doing: String,
     /// The step under way; absent before the first.
     pub step: Option<LiveStep>,
-    /// Steps of this attempt that are cut by time, as far as they are over.
+    /// Finished steps of this attempt whose time is planned.
     pub timed: Spent,
-    /// Those of a fixed amount of work.
+    /// Finished steps of this attempt with a fixed amount of work.
     pub guessed: Spent,
-    /// By the plan, the time of the timed steps that come after the one under way, milliseconds.
+    /// Planned time of the timed steps after the current one, milliseconds.
     pub left_timed_ms: u64,
-    /// That of steps of a fixed amount of work: a guess.
+    /// Guessed time of the later steps with a fixed amount of work, milliseconds.
     pub left_guessed_ms: u64,
-    /// Starts of servers of this attempt, as far as they are over. This and what follows is absent in files
-    /// of earlier versions.
+    /// Finished starts of servers of this attempt. This and the following fields are missing in files of
+    /// earlier versions.
     #[serde(default)]
     pub starts: Changes,
-    /// Their stops.
+    /// Finished stops of servers of this attempt.
     #[serde(default)]
     pub stops: Changes,
-    /// Starts to come, the one under way among them.
+    /// Starts still to come, including the current one.
     #[serde(default)]
     pub left_starts: u64,
-    /// Stops to come, those of the servers that are up and the one under way among them.
+    /// Stops still to come, including the current one and those of running servers.
     #[serde(default)]
     pub left_stops: u64,
-    /// The start or stop of a server that is under way: no step is then.
+    /// The start or stop under way; no step is under way then.
     #[serde(default)]
     pub change: Option<Change>,
 }
 
-/// Starts or stops of servers, each with what came after it until the next of them or a step.
+/// Starts or stops of servers, each with the time until the next one or a step.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Changes {
     /// How many.
@@ -90,41 +90,40 @@ pub struct Change {
     pub is_stop: bool,
 }
 
-/// What steps were planned to take and what they took, with what came between them but for stops and starts of
-/// servers.
+/// Planned and actual time of steps, without starts and stops of servers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
-    /// By the plan, milliseconds.
+    /// Planned time, milliseconds.
     pub planned_ms: u64,
-    /// By the clock, milliseconds.
+    /// Actual time, milliseconds.
     pub took_ms: u64,
 }
 
 /// A step under way.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LiveStep {
-    /// Its place among the run's steps.
+    /// Its index in the run.
     pub step_idx: usize,
-    /// The systems that it is measured on now.
+    /// Systems that are measured now.
     pub systems: Vec<usize>,
     /// When it began, milliseconds since 1970.
     pub began_unix_ms: i64,
-    /// How long it takes at most by the plan, milliseconds.
+    /// Longest planned time, milliseconds.
     pub expected_ms: u64,
-    /// Whether that is a guess: it is a fixed amount of work.
+    /// Whether the time is a guess, as for a fixed amount of work.
     pub is_guess: bool,
     /// The block or slice under way, from 0; absent in a warm-up or a load.
     pub block: Option<u32>,
     /// Rounds of the block so far; 0 where systems are not interleaved.
     pub n_rounds: u32,
-    /// How fast the systems are.
+    /// Current rates of the systems.
     pub rates: Vec<LiveRate>,
 }
 
-/// How fast a system is at the moment.
+/// Current rate of a system.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct LiveRate {
-    /// Which, by its place in the run.
+    /// The system, by its index in the run.
     pub system_idx: usize,
     /// Measured time of the block or slice so far, milliseconds.
     pub elapsed_ms: u64,
@@ -140,10 +139,10 @@ pub struct LiveFile {
 }
 
 impl LiveFile {
-    /// Writes how the run stands over what was written before.
+    /// Replaces the state in the file.
     ///
     /// # Errors
-    /// When it cannot be written, or is too much.
+    /// When it cannot be written, or is too long.
     pub fn write(&self, live: &Live) -> io::Result<()> {
         let text = text_of(live)?;
         self.file.write_all_at(text.as_bytes(), 0)
@@ -158,10 +157,10 @@ impl Drop for LiveFile {
 }
 
 impl Store {
-    /// Makes the file in which a run tells how it stands.
+    /// Creates the file for the state of a run.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub fn create_live_file(&self, run_id: &str) -> Result<LiveFile, Error> {
         let path = self.live_path(run_id)?;
         let failed = |source| Error::File { action: "create", path: path.clone(), source };
@@ -169,8 +168,8 @@ impl Store {
         Ok(LiveFile { file: file.map_err(failed)?, path: path.clone() })
     }
 
-    /// What a run told last; `None` when it tells nothing. Whether it is still under way is for
-    /// [`Store::is_held`] to say.
+    /// The last state of a run; `None` without one. [`Store::is_held`] says whether the run is still under
+    /// way.
     ///
     /// # Errors
     /// When the file is there and cannot be read.

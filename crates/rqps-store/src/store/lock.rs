@@ -15,7 +15,7 @@ use crate::store::Store;
 /// it for some microseconds, or for as long as it gets no CPU.
 const AGAIN: (Duration, u32) = (Duration::from_millis(10), 30);
 
-/// Holds a run until it is dropped or the process ends, however it ends.
+/// A lock on a run, until it is dropped or the process ends.
 #[derive(Debug)]
 pub struct RunLock {
     // flock(2): the kernel releases it with the file. The file itself stays, with the id of who
@@ -24,7 +24,7 @@ pub struct RunLock {
 }
 
 impl Store {
-    /// Takes hold of a run.
+    /// Locks a run.
     ///
     /// # Errors
     /// [`Error::RunInUse`] when another process, or another part of this one, holds it.
@@ -57,7 +57,7 @@ impl Store {
         Ok(RunLock { _file: file })
     }
 
-    /// Whether any process holds a run at the moment.
+    /// Whether any process holds the run now.
     ///
     /// # Errors
     /// When its lock is there and cannot be looked at.

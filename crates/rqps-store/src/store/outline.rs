@@ -14,14 +14,14 @@ use crate::store::run_ref::RunRef;
 use crate::store::select;
 use crate::values::{Json, Word};
 
-/// A run in a line of a list.
+/// A run for a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Brief {
     /// Its id.
     pub id: String,
     /// The plan's name.
     pub name: String,
-    /// How it stands; `running` also when it ended without saying so.
+    /// Status; also `running` after a run that was killed.
     pub status: RunStatus,
     /// Start, milliseconds since 1970.
     pub started_unix_ms: i64,
@@ -39,7 +39,7 @@ pub struct Brief {
     pub n_done: u64,
     /// Those of them that failed.
     pub n_failed: u64,
-    /// Whose files it was taken from; absent for a run that rqps measured.
+    /// The tool whose files were imported; absent for a measured run.
     pub imported: Option<Tool>,
     /// Its tags in order.
     pub tags: Vec<String>,
@@ -48,20 +48,20 @@ pub struct Brief {
 /// A run without its slices.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outline {
-    /// Its line of the list.
+    /// The run as in a list.
     pub brief: Brief,
     /// The words of the command that started it.
     pub command_line: Vec<String>,
     /// The order of its slices.
     pub schedule: Schedule,
-    /// What the servers say that they are; empty before they are up.
+    /// Versions as the servers report them; empty before their start.
     pub versions: Vec<String>,
     /// Its steps in order.
     pub steps: Vec<OutlineStep>,
 }
 
 impl Outline {
-    /// Whether there is a report of it: where nothing was measured that is what it says, and what was to be.
+    /// Whether it has a report.
     #[must_use]
     pub fn has_report(&self) -> bool {
         !self.steps.is_empty()
@@ -77,14 +77,14 @@ pub struct OutlineStep {
     pub clients: u32,
     /// On which start of the servers, from 0.
     pub start: u32,
-    /// How it went on each system.
+    /// Outcome on each system.
     pub outcomes: Vec<StepOutcome>,
-    /// How many slices or blocks each system has.
+    /// Number of slices or blocks of each system.
     pub n_slices: Vec<u64>,
 }
 
 impl Store {
-    /// All runs in a line each, the latest first.
+    /// All runs for a list, the latest first.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -125,7 +125,7 @@ impl Store {
         Ok(outline)
     }
 
-    /// How a run stands, as it says.
+    /// Status of a run.
     ///
     /// # Errors
     /// When there is no such run, or the store cannot be read.
@@ -165,8 +165,8 @@ impl Store {
         read().map_err(|e| self.sql_error(&format!("read the blocks of run {run_id}"), e))
     }
 
-    /// A run with those of its steps that `is_wanted`, their slices without samples and response times,
-    /// and its systems without their settings: what a history is made of.
+    /// A run for histories: only steps that `is_wanted`, slices without samples and response times, systems
+    /// without settings.
     ///
     /// # Errors
     /// When there is no such run, or the store cannot be read.

@@ -9,7 +9,7 @@ use crate::store::Store;
 use crate::values::{Json, Word};
 
 impl Store {
-    /// Stores how a system goes about the statements of a step, in their order.
+    /// Stores a system's query plans of a step, in the order of the statements.
     ///
     /// # Errors
     /// When plans of it are stored already, the run has no such step or system, or the store cannot be

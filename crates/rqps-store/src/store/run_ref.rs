@@ -12,10 +12,10 @@ const N_LISTED: usize = 8;
 /// A run as a user names it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum RunRef {
-    /// The one that was started last.
+    /// The run that was started last.
     #[default]
     Latest,
-    /// The one with this id, or the only one whose id begins so, or else the only one of this name.
+    /// The run with this id, else the only run whose id begins so, else the only run of this name.
     Id(String),
 }
 
@@ -39,10 +39,10 @@ impl fmt::Display for RunRef {
 }
 
 impl Store {
-    /// The id of the run that is meant.
+    /// Resolves to the id of a run.
     ///
     /// # Errors
-    /// When no run or several runs are meant, or the store cannot be read.
+    /// When no run or several runs match, or the store cannot be read.
     pub fn resolve(&self, run: &RunRef) -> Result<String, Error> {
         let runs = self.select_names()?;
         resolve_among(&runs, run).map(str::to_owned)
@@ -136,12 +136,12 @@ mod tests {
             20261122-080000-demo
             20261121-101010-pg
             20261121-203015-demo
-            "20261121" is the beginning or the name of several runs; write more of one of 20261121-203015-demo, 20261121-101010-pg
+            "20261121" matches several runs; name one of 20261121-203015-demo, 20261121-101010-pg
             20261121-101010-pg
-            "demo" is the beginning or the name of several runs; write more of one of 20261122-080000-demo, 20261121-203015-demo
-            no run matches "dem"; there are 20261122-080000-demo, 20261121-203015-demo
-            no run matches "2026x"; there are 20261122-080000-demo, 20261121-203015-demo, 20261121-101010-pg
-            "" is the beginning or the name of several runs; write more of one of 20261122-080000-demo, 20261121-203015-demo, 20261121-101010-pg"#]]
+            "demo" matches several runs; name one of 20261122-080000-demo, 20261121-203015-demo
+            no run matches "dem"; known runs: 20261122-080000-demo, 20261121-203015-demo
+            no run matches "2026x"; known runs: 20261122-080000-demo, 20261121-203015-demo, 20261121-101010-pg
+            "" matches several runs; name one of 20261122-080000-demo, 20261121-203015-demo, 20261121-101010-pg"#]]
         .assert_eq(&texts.map(resolve).join("\n"));
         let error = resolve_among(&[], &RunRef::Latest).unwrap_err();
         assert_eq!(error.to_string(), "no run matches \"latest\"; the store is empty");

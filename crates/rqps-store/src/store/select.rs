@@ -28,9 +28,8 @@ impl Store {
         self.select_by_id(&run_id)
     }
 
-    /// The latest run of this plan (as TOML with every default, as it is stored) that has not
-    /// finished, with its slices; `None` when there is none. Whether a process still works on it is
-    /// for [`Store::lock_run`] to say.
+    /// The latest unfinished run of this plan (TOML with every default), with its slices; `None` without one.
+    /// [`Store::lock_run`] says whether a process still works on it.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -42,7 +41,7 @@ impl Store {
             .connection
             .query_row(sql, of, |row| row.get::<_, String>(0))
             .optional()
-            .map_err(|e| self.sql_error("look for a run to resume", e))?;
+            .map_err(|e| self.sql_error("find a run to resume", e))?;
         run_id.map(|run_id| self.select_by_id(&run_id)).transpose()
     }
 

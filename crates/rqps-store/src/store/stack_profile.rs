@@ -19,8 +19,8 @@ pub const DIR: &str = "stacks";
 const KINDS: [(&str, &str); 2] = [("cpu", "where CPU time went"), ("waits", "where threads were")];
 
 impl Store {
-    /// Stores a stack profile beside the run: its stacks as files, then its facts. No slice and no
-    /// rate has a part in it. `names` are those of the step and the system, for the file's reader.
+    /// Stores a stack profile: its stacks as files, then its facts. `names` are those of the step and the
+    /// system, for the reader of the files.
     ///
     /// # Errors
     /// When it is stored already, there is no such step or system, or something cannot be written.
@@ -64,8 +64,7 @@ impl Store {
         Ok(())
     }
 
-    /// The stack profiles of a run, by step and system. A file that somebody removed is a profile
-    /// without these stacks.
+    /// The stack profiles of a run, by step and system. A profile whose file was removed has no such stacks.
     ///
     /// # Errors
     /// When there is no such run, or something cannot be read.

@@ -15,13 +15,13 @@ pub struct RunSummary {
     pub id: String,
     /// The plan's name.
     pub name: String,
-    /// How it stands.
+    /// Status.
     pub status: RunStatus,
     /// Start, milliseconds since 1970.
     pub started_unix_ms: i64,
     /// End, where it has ended, milliseconds since 1970.
     pub finished_unix_ms: Option<i64>,
-    /// How often it was resumed.
+    /// Number of resumptions.
     pub n_resumed: u32,
     /// Labels of its systems in the plan's order.
     pub systems: Vec<Label>,
@@ -35,7 +35,7 @@ pub struct RunSummary {
     pub n_failed: u64,
     /// Slices stored.
     pub n_slices: u64,
-    /// Whose files it was taken from; absent for a run that rqps measured.
+    /// The tool whose files were imported; absent for a measured run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub imported: Option<Tool>,
 }

@@ -9,7 +9,7 @@ use crate::store::Store;
 use crate::values::Word;
 
 impl Store {
-    /// Stores facts of the tables of a step on a system. A fact that is stored already is replaced.
+    /// Stores facts of the tables of a step on a system, in place of earlier values.
     ///
     /// # Errors
     /// When the run has no such step or system, or the store cannot be written.

@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row};
 use crate::store::Store;
 use crate::{Error, RunRef};
 
-/// What the values of a column are.
+/// Type of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Whole numbers of 64 bits.
@@ -19,12 +19,12 @@ pub enum Kind {
     Blob,
 }
 
-/// A column; `docs/schema.md` says what it means.
+/// A column; `docs/reference/store.md` says what it means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// What its values are.
+    /// Type of its values.
     pub kind: Kind,
 }
 
@@ -86,7 +86,7 @@ pub(crate) struct Described {
 }
 
 impl Store {
-    /// The tables of a run that have any row, in the order of the schema.
+    /// The tables with rows of the run, in the order of the schema.
     ///
     /// # Errors
     /// When no run or several runs are meant, or the store cannot be read.

@@ -43,7 +43,7 @@ impl std::str::FromStr for Tag {
 }
 
 impl Store {
-    /// Gives a run a tag; one that it has stays.
+    /// Adds a tag to a run, unless the run has it.
     ///
     /// # Errors
     /// When there is no such run, it has [`MOST_TAGS`], or the store cannot be written.
@@ -59,12 +59,12 @@ impl Store {
         Ok(())
     }
 
-    /// Takes a tag from a run, where it has it.
+    /// Removes a tag of a run, if the run has it.
     ///
     /// # Errors
     /// When the store cannot be written.
     pub fn remove_tag(&self, run_id: &str, tag: &Tag) -> Result<(), Error> {
-        self.transact(&format!("take a tag from run {run_id}"), |transaction| {
+        self.transact(&format!("remove a tag of run {run_id}"), |transaction| {
             let sql = "DELETE FROM tag WHERE run_id = ? AND tag = ?";
             transaction.execute(sql, params![run_id, tag.as_str()])
         })?;
@@ -96,7 +96,7 @@ impl Store {
         Ok(all)
     }
 
-    /// Writes what is to be known of a run in place of what was there; nothing removes it.
+    /// Sets the note of a run, in place of an earlier note.
     ///
     /// # Errors
     /// When there is no such run, it is longer than [`LONGEST_NOTE`], or the store cannot be written.
@@ -116,7 +116,7 @@ impl Store {
         Ok(())
     }
 
-    /// What somebody noted of a run.
+    /// The note of a run.
     ///
     /// # Errors
     /// When the store cannot be read.

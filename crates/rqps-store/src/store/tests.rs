@@ -42,7 +42,7 @@ fn a_store_that_cannot_be_written_can_be_read() {
     let store = Store::open(&dir).unwrap();
     store.create_run(&generate::plain_run("r1")).unwrap();
     let error = Store::open_to_read(&dir).unwrap_err();
-    assert!(error.to_string().contains("what was stored last is still in"), "{error}");
+    assert!(error.to_string().contains("the latest results are still in"), "{error}");
     drop(store);
     let store = Store::open_to_read(&dir).unwrap();
     assert_eq!(store.select_run(&RunRef::Latest).unwrap().id, "r1");
@@ -106,7 +106,7 @@ fn of_many_problems_some_are_told() {
                    INSERT INTO note SELECT 'run ' || i, 'x' FROM n";
     store.connection.execute_batch(orphans).unwrap();
     let error = store.integrity_check().unwrap_err().to_string();
-    assert_eq!(error.matches("a row of note belongs to nothing").count(), 20, "{error}");
+    assert_eq!(error.matches("a row of note refers to a missing row").count(), 20, "{error}");
     assert!(error.contains("; and more;"), "{error}");
 }
 

@@ -15,7 +15,7 @@ pub struct Unfinished {
     pub run_id: String,
     /// Its plan as TOML, with every default written out.
     pub plan: String,
-    /// Its order of slices, as it was carried out.
+    /// Its schedule, as carried out.
     pub schedule: Schedule,
 }
 
@@ -33,9 +33,9 @@ pub(crate) fn keep_from_going_on(connection: &Connection, run_id: &str) -> rusql
 }
 
 impl Store {
-    /// All runs that can be resumed here, the latest first: those that have not finished and did not come in an
-    /// archive. Whether a process still works on one is for
-    /// [`Store::lock_run`] to say; what this gives may be old by the time that the lock is held.
+    /// All runs that can be resumed here, the latest first: unfinished ones that did not come in an archive.
+    /// [`Store::lock_run`] says whether a process still works on one; the list may be outdated when the lock
+    /// is held.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -55,6 +55,6 @@ impl Store {
             )?;
             rows.collect::<rusqlite::Result<Vec<_>>>()
         };
-        read().map_err(|e| self.sql_error("look for runs to resume", e))
+        read().map_err(|e| self.sql_error("find runs to resume", e))
     }
 }

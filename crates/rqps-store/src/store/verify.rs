@@ -9,16 +9,16 @@ use rqps_model::{Run, RunStatus, StepOutcome};
 use crate::store::Store;
 use crate::{Error, RunRef};
 
-/// What was found.
+/// Findings of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Verified {
     /// Runs that were read.
     pub n_runs: usize,
     /// Slices that were read.
     pub n_slices: usize,
-    /// What should not be: something is lost or damaged.
+    /// Something is lost or damaged.
     pub problems: Vec<String>,
-    /// What is worth knowing and no damage: runs that were broken off, directories of no run.
+    /// Notes: interrupted runs, directories without a run.
     pub notes: Vec<String>,
 }
 
@@ -88,13 +88,13 @@ fn problems_of(run: &Run) -> Vec<String> {
     let mut problems = Vec::new();
     let is_of_nothing = |system: Option<usize>| system.is_some_and(|idx| idx >= run.systems.len());
     if run.warnings.iter().any(|warning| is_of_nothing(warning.scope.system())) {
-        problems.push("something happened to a system that it does not have".to_owned());
+        problems.push("a warning names a system that the run does not have".to_owned());
     }
     for step in &run.steps {
         let name = &step.info.name;
         if step.systems.len() != run.systems.len() {
             let (n, of) = (step.systems.len(), run.systems.len());
-            problems.push(format!("step {name} knows {n} of {of} systems"));
+            problems.push(format!("step {name} has {n} of {of} systems"));
         }
         for (state, system) in step.systems.iter().zip(&run.systems) {
             let label = &system.spec.label;
@@ -103,10 +103,10 @@ fn problems_of(run: &Run) -> Vec<String> {
                 problems.push(format!("slices of step {name} on {label} are missing"));
             }
             if run.status == RunStatus::Finished && state.outcome == StepOutcome::Pending {
-                problems.push(format!("it is finished, and step {name} on {label} is not"));
+                problems.push(format!("the run is finished, but step {name} on {label} is not"));
             }
             if state.outcome == StepOutcome::Done && state.slices.is_empty() {
-                problems.push(format!("step {name} on {label} is done and has no slice"));
+                problems.push(format!("step {name} on {label} is done but has no slice"));
             }
         }
     }
@@ -118,10 +118,10 @@ fn note_on(run: &Run, is_held: bool) -> Option<String> {
     match run.status {
         RunStatus::Running if is_held => Some(format!("run {id} is being measured")),
         RunStatus::Running => {
-            Some(format!("run {id} was broken off; the command that began it resumes it"))
+            Some(format!("run {id} ended unexpectedly; the command that began it resumes it"))
         }
         RunStatus::Interrupted => Some(format!("run {id} was interrupted")),
-        RunStatus::Failed => Some(format!("run {id} has not measured everything")),
+        RunStatus::Failed => Some(format!("run {id} is incomplete")),
         RunStatus::Finished => None,
     }
 }

@@ -12,7 +12,7 @@ use crate::store::Store;
 const KIND: &str = "kind";
 
 impl Store {
-    /// Adds a warning of a run behind those that it has.
+    /// Adds a warning to a run.
     ///
     /// # Errors
     /// When there is no such run, or the store cannot be written.
@@ -40,7 +40,7 @@ fn kind_of_row(row: &Row<'_>, first: usize) -> rusqlite::Result<WarningKind> {
     let (name, facts): (String, String) = (row.get(first)?, row.get(first + 1)?);
     let mut value: Value = serde_json::from_str(&facts).map_err(|e| unreadable(first + 1, e))?;
     let Value::Object(fields) = &mut value else {
-        let problem = format!("the facts of a warning are no object: {facts}");
+        let problem = format!("the facts of a warning are not an object: {facts}");
         let problem = problem.into();
         return Err(rusqlite::Error::FromSqlConversionFailure(first + 1, Type::Text, problem));
     };

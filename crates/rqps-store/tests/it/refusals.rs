@@ -67,7 +67,7 @@ fn damage_is_found() {
     let other = rusqlite::Connection::open(store.path()).unwrap();
     other.execute_batch("PRAGMA foreign_keys = OFF; DELETE FROM system").unwrap();
     let error = store.integrity_check().unwrap_err().to_string();
-    assert!(error.contains("a row of step_system belongs to nothing"), "{error}");
+    assert!(error.contains("a row of step_system refers to a missing row"), "{error}");
     assert!(store.select_run(&RunRef::Latest).is_err());
 }
 
@@ -111,7 +111,7 @@ fn numbers_that_are_not_finite() {
             let source =
                 std::error::Error::source(&error).map_or(String::new(), ToString::to_string);
             let said = format!("{error}: {source}");
-            assert!(said.contains("which is no finite number"), "{said}");
+            assert!(said.contains("which is not a finite number"), "{said}");
         }
     }
     with(&|_| ()).unwrap();

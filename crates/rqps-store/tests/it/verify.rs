@@ -23,7 +23,7 @@ fn a_run_that_was_broken_off_is_sound() {
     let found = store.verify().unwrap();
     assert_eq!((found.n_runs, found.n_slices), (1, 3));
     assert_eq!(found.problems, Vec::<String>::new());
-    assert_eq!(found.notes, ["run r1 was broken off; the command that began it resumes it"]);
+    assert_eq!(found.notes, ["run r1 ended unexpectedly; the command that began it resumes it"]);
     // Looking takes hold of nothing and writes nothing.
     assert!(!dir.path().join("artifacts/r1").exists());
     let _lock = store.lock_run("r1").unwrap();
@@ -46,8 +46,8 @@ fn what_is_missing_is_told() {
     let found = store.verify().unwrap();
     let has = |words: &str| found.problems.iter().any(|problem| problem.contains(words));
     assert!(has("server-0.log (server log of a) is missing"), "{found:?}");
-    assert!(has("it is finished, and step point-query"), "{found:?}");
-    assert!(has("is done and has no slice"), "{found:?}");
+    assert!(has("the run is finished, but step point-query"), "{found:?}");
+    assert!(has("is done but has no slice"), "{found:?}");
     assert!(found.notes[0].contains("of-nobody belongs to no run"), "{found:?}");
 }
 
@@ -77,7 +77,7 @@ fn a_damaged_page_is_told_and_nothing_is_added_to_such_a_store() {
     }
     std::fs::write(&path, bytes).unwrap();
     let error = Store::open(dir.path()).unwrap_err().to_string();
-    assert!(error.contains("is not a sound SQLite database"), "{error}");
+    assert!(error.contains("is damaged or not an SQLite database"), "{error}");
     let found = Store::open_existing(dir.path()).and_then(|store| store.verify());
     if let Ok(found) = found {
         assert!(!found.problems.is_empty(), "{found:?}");

@@ -118,7 +118,7 @@ fn is_driver(settings: &Settings, name: &str) -> bool {
 
 fn statements(lua: &Lua, table: &Table) -> mlua::Result<()> {
     let prepare = |_: &Lua, (link, sql): (usize, mlua::String)| {
-        let sql = sql.to_str().map_err(|_| mlua::Error::runtime("the statement is no UTF-8"))?;
+        let sql = sql.to_str().map_err(|_| mlua::Error::runtime("the statement is not UTF-8"))?;
         Ok(with(None, |worker| worker.prepare(link, &sql)))
     };
     table.set("prepare", lua.create_function(prepare)?)?;

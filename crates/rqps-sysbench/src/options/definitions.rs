@@ -235,12 +235,7 @@ const NEWER: Group = Group {
     heading: "Options of sysbench 1.1:\n",
     options: &[
         ("warmup-time", Kind::Int, "0", "seconds of events before those that are counted"),
-        (
-            "thread-init-timeout",
-            Kind::Int,
-            "30",
-            "seconds that all threads together may take to begin",
-        ),
+        ("thread-init-timeout", Kind::Int, "30", "seconds in which all threads must start"),
         (
             "luajit-cmd",
             Kind::Text,
@@ -254,13 +249,13 @@ const NEWER: Group = Group {
             "",
             "PEM file of the authority that signed the server's certificate",
         ),
-        ("mysql-ssl-cert", Kind::File, "", "refused: no certificates of clients"),
-        ("mysql-ssl-key", Kind::File, "", "refused: no certificates of clients"),
+        ("mysql-ssl-cert", Kind::File, "", "refused: client certificates are not supported"),
+        ("mysql-ssl-key", Kind::File, "", "refused: client certificates are not supported"),
         (
             "mysql-compression-algorithms",
             Kind::Text,
             "",
-            "refused but for uncompressed: traffic is never compressed",
+            "refused except uncompressed: compression is not supported",
         ),
         (
             "pgsql-sslmode",

@@ -7,18 +7,18 @@ use super::{Definition, Kind};
 /// tests, which databases have no part in.
 const IN_RQPS: &str = "\
 In rqps:
-  --percentile takes several, with commas between them: 50,95,99.9
-  --rand-type takes zipfian, too
-  --mysql-ssl takes off or DISABLED, PREFERRED, on or REQUIRED, VERIFY_CA, VERIFY_IDENTITY
-  --mysql-ssl-cipher and --mysql-compression are refused: no choice of ciphers, no compression
-  --pgsql-host and --pgsql-port take several, which connections take in turn
+  --percentile accepts a list: 50,95,99.9
+  --rand-type accepts zipfian, too
+  --mysql-ssl accepts off or DISABLED, PREFERRED, on or REQUIRED, VERIFY_CA, VERIFY_IDENTITY
+  --mysql-ssl-cipher and --mysql-compression are refused: not supported
+  --pgsql-host and --pgsql-port accept lists; connections use them round-robin
   scripts of sysbench on this host are run by their path
 
 ";
 
 /// What the tests of sysbench that measure no database are called in its help text.
 const COMPILED_IN: &str = "\
-Compiled-in tests: in sysbench's own program alone, as they measure no database
+Compiled-in tests: only in sysbench itself, as they measure no database
   fileio - File I/O test
   cpu - CPU performance test
   memory - Memory functions speed test

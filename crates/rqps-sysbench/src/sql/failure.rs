@@ -60,8 +60,8 @@ impl Failure {
     pub(crate) fn told_of_lost_statement(&self) -> String {
         let code = if self.errno == 0 { self.sqlstate.clone() } else { self.errno.to_string() };
         format!(
-            "a proxy between here and the server does not keep prepared statements: use --db-ps-mode=disable (error \
-             {code}: {})",
+            "a proxy before the server does not keep prepared statements: use --db-ps-mode=disable \
+             (error {code}: {})",
             self.message
         )
     }

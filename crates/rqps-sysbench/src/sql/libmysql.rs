@@ -18,9 +18,9 @@ const MYSQL_SOCKETS: [&str; 4] = [
 
 pub(super) fn places(options: &Options, environment: &Environment) -> Result<Vec<Place>, Error> {
     for (name, why) in [
-        ("mysql-ssl-cipher", "ciphers are those of the TLS library"),
-        ("mysql-ssl-cert", "certificates of clients are not done"),
-        ("mysql-ssl-key", "certificates of clients are not done"),
+        ("mysql-ssl-cipher", "the TLS library chooses the ciphers"),
+        ("mysql-ssl-cert", "client certificates are not supported"),
+        ("mysql-ssl-key", "client certificates are not supported"),
     ] {
         if !options.text(name)?.is_empty() {
             return Err(Error::Fatal(format!("--{name} cannot be used: {why}")));
@@ -29,13 +29,14 @@ pub(super) fn places(options: &Options, environment: &Environment) -> Result<Vec
     let compression = options.text("mysql-compression")?;
     if !matches!(compression.as_str(), "off" | "DISABLED" | "0" | "false" | "") {
         return Err(Error::Fatal(
-            "--mysql-compression cannot be used: traffic is never compressed".into(),
+            "--mysql-compression cannot be used: compression is not supported".into(),
         ));
     }
     let algorithms = options.text("mysql-compression-algorithms")?;
     if !matches!(algorithms.as_str(), "" | "uncompressed") {
         return Err(Error::Fatal(format!(
-            "--mysql-compression-algorithms={algorithms} cannot be used: traffic is never compressed"
+            "--mysql-compression-algorithms={algorithms} cannot be used: compression is not \
+             supported"
         )));
     }
     let tls = mysql_tls(options)?;

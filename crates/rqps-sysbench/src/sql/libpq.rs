@@ -25,22 +25,23 @@ const SOCKET_DIRS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 const SYSTEM_DIR: &str = "/etc/postgresql-common";
 
 /// What TLS can be asked for.
-const SSL_MODES: &str = "it is disable, allow, prefer, require, verify-ca or verify-full";
+const SSL_MODES: &str = "use disable, allow, prefer, require, verify-ca or verify-full";
 
 /// Character sets in which no byte of a longer character is a quote or a backslash.
 const SAFE_ENCODINGS: [&str; 8] =
     ["UTF8", "UTF-8", "UNICODE", "SQL_ASCII", "LATIN1", "LATIN9", "WIN1252", "EUC_JP"];
 
-/// The servers of the options and the environment, which connections take in turn; at least one.
+/// The servers of the options and the environment, which connections use round-robin; at least one.
 ///
 /// # Errors
-/// A parameter that is not done or cannot be read.
+/// A parameter that is not supported or cannot be read.
 pub(super) fn places(options: &Options, environment: &Environment) -> Result<Vec<Place>, Error> {
     let given = gather(options, environment)?;
     given.check()?;
     let tls = given.tls(environment)?;
     if let (Some(Tls::Required { ca: Some(_) }), Some(address)) = (&tls, given.0.get("hostaddr")) {
-        let why = "verify-full checks the certificate's name, and this is no name; leave it out, or use verify-ca";
+        let why = "verify-full checks the certificate's name, and this is an address; leave it \
+                   out, or use verify-ca";
         return Err(address.refused(why));
     }
     let startup = given.startup()?;
@@ -156,7 +157,7 @@ fn gather(options: &Options, environment: &Environment) -> Result<Gathered, Erro
             && given.text("sslmode").is_none()
         {
             return Err(Error::Fatal(format!(
-                "{} is set and empty: unset it; {SSL_MODES}",
+                "{} is set and empty: unset it, or {SSL_MODES}",
                 keyword.variable
             )));
         }
@@ -181,7 +182,7 @@ fn service_of(name: &str, environment: &Environment) -> Result<Vec<Pair>, Error>
     for path in own.into_iter().chain([Path::new(system).join("pg_service.conf")]) {
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
         let found = files::service(&text, name).map_err(|line| {
-            Error::Fatal(format!("{}: \"{line}\" is no parameter of a service", path.display()))
+            Error::Fatal(format!("{}: \"{line}\" is not a parameter of a service", path.display()))
         })?;
         if let Some(pairs) = found {
             return Ok(pairs);
@@ -227,7 +228,7 @@ impl Gathered {
         ports(&list, "pgsql-port").map_err(|error| match self.0.get("port") {
             // Not shown: of a connection string that was cut wrongly it may be a password.
             Some(given) if given.origin != "--pgsql-port" => {
-                given.refused("it is no number of a port")
+                given.refused("it is not a port number")
             }
             _ => error,
         })
@@ -260,7 +261,7 @@ impl Gathered {
             let port = ports.get(idx).or(ports.first()).copied().filter(|port| *port > 0);
             let host = if host.is_empty() && hostaddr.is_empty() { default_dir() } else { host };
             if host.starts_with('@') {
-                let text = format!("host {host}: abstract sockets are not done");
+                let text = format!("host {host}: abstract sockets are not supported");
                 return Err(Error::Fatal(text));
             }
             targets.push(Target { host, hostaddr, port: port.unwrap_or(5432) });
@@ -274,7 +275,7 @@ impl Gathered {
         let mode = self.text("sslmode").unwrap_or(if required { "require" } else { "prefer" });
         let root = match self.0.get("sslrootcert") {
             Some(given) if given.value == "system" => {
-                return Err(given.refused("name the file of the authority"));
+                return Err(given.refused("name the CA file"));
             }
             Some(given) => Some(PathBuf::from(&given.value)),
             None => environment.home_file(".postgresql/root.crt").filter(|path| path.exists()),
@@ -289,8 +290,7 @@ impl Gathered {
             (mode, _) => {
                 let why = match mode {
                     "verify-ca" | "verify-full" => {
-                        "it needs the file of the authority, in PGSSLROOTCERT or \
-                         ~/.postgresql/root.crt"
+                        "it needs the CA file, in PGSSLROOTCERT or ~/.postgresql/root.crt"
                     }
                     _ => SSL_MODES,
                 };
@@ -307,7 +307,7 @@ impl Gathered {
         };
         if let Some(given) = self.0.get("client_encoding") {
             if !SAFE_ENCODINGS.contains(&given.value.to_ascii_uppercase().as_str()) {
-                let why = format!("it is one of {}", SAFE_ENCODINGS.join(", "));
+                let why = format!("use one of {}", SAFE_ENCODINGS.join(", "));
                 return Err(given.refused(&why));
             }
             send("client_encoding", given);
@@ -315,7 +315,7 @@ impl Gathered {
         if let Some(given) = self.0.get("options") {
             let text = given.value.to_ascii_lowercase().replace('-', "_");
             if text.contains("standard_conforming_strings") || text.contains("client_encoding") {
-                return Err(given.refused("texts are written for the settings of this client"));
+                return Err(given.refused("rqps depends on these settings"));
             }
             send("options", given);
         }
@@ -334,7 +334,7 @@ impl Gathered {
                 .ok()
                 .filter(|seconds| *seconds > 0)
                 .map_or(CONNECT_TIMEOUT, Duration::from_secs)),
-            Err(_) => Err(given.refused("it is a number of seconds")),
+            Err(_) => Err(given.refused("it is not a number of seconds")),
         }
     }
 

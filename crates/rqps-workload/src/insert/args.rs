@@ -18,17 +18,17 @@ const LEAST_ROWS: u64 = 5000;
 /// with 16 bits, and a row has six.
 const MAX_ROWS_PER_STATEMENT: u32 = 10_000;
 
-/// How the statements of the Insert Benchmark travel.
+/// How the statements of the Insert Benchmark are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InsertProtocol {
-    /// As those of the original client: as text, except PostgreSQL's queries, which are prepared.
+    /// As the original client does: as text, except PostgreSQL's queries, which are prepared.
     Original,
     /// All in one way.
     All(Protocol),
 }
 
 impl InsertProtocol {
-    /// How those of a role travel to a server of this family.
+    /// How the statements of a role are sent to this DBMS.
     #[must_use]
     pub fn for_role(self, role: Role, dbms: Dbms) -> Protocol {
         match self {
@@ -39,14 +39,14 @@ impl InsertProtocol {
     }
 }
 
-/// What the Insert Benchmark is run with.
+/// The arguments of the Insert Benchmark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InsertArgs {
     /// Clients. Each has a table of its own unless they share one.
     pub clients: u32,
     /// Whether all clients work on one table.
     pub shared_table: bool,
-    /// Rows that l.i0 inserts into each table; into the one table, where it is shared.
+    /// Rows that l.i0 inserts into each table, or into the shared table.
     pub rows: u64,
     /// Rows that l.i1 (four fifths) and l.i2 (one fifth) insert into each table, and delete from it.
     pub rows_later: u64,
@@ -56,19 +56,18 @@ pub struct InsertArgs {
     /// Background inserts per second and client of the steps that query, one pair of steps (ranges,
     /// then points) for each.
     pub rates: Vec<u32>,
-    /// How long each step that queries is measured, times the slices of the schedule (six by default: with
-    /// medium the field's 1800 s).
+    /// Time of a slice of each step that queries. A schedule has six slices by default: with
+    /// medium, 1800 s.
     pub query_time: Duration,
-    /// How long the server is left alone after l.i2, once it has settled; absent for as long as the
-    /// table's size demands.
+    /// How long the server idles after l.i2, once it has settled; absent: by the tables' size.
     pub wait: Option<Duration>,
-    /// How statements travel.
+    /// How statements are sent.
     pub protocol: InsertProtocol,
     /// Partitions of each table by transactionid; 0 for none.
     pub partitions: u32,
-    /// Whether MyRocks fills its tables (l.i0) by bulk load. Other engines have none.
+    /// Whether MyRocks fills its tables (l.i0) by bulk load; without effect on other engines.
     pub bulk_load: bool,
-    /// How long a connection of its own holds each of its transactions open, in the steps that query.
+    /// How long an extra connection holds each of its transactions open, in the steps that query.
     pub hold: Option<Duration>,
 }
 
@@ -107,17 +106,16 @@ impl InsertArgs {
         self.rows_later - self.rows_of_l_i1()
     }
 
-    /// How long the server is left alone after l.i2: as asked for, else a second per 100,000 rows of
-    /// all tables, 5 s to 20 minutes. The field's rule is of this kind: the more rows, the more pages
-    /// are left to be written and purged.
+    /// How long the server idles after l.i2: `wait`, else a second per 100,000 rows of all tables,
+    /// 5 s to 20 minutes. The more rows, the more pages are still to be written and purged.
     #[must_use]
     pub fn wait(&self) -> Duration {
         let rows = self.rows.saturating_mul(u64::from(self.tables()));
         self.wait.unwrap_or_else(|| Duration::from_secs((rows / 100_000).clamp(5, 1200)))
     }
 
-    /// About what the tables take, bytes: 80 of columns and three secondary indexes of 30 each, with
-    /// what B-trees leave free in pages that were filled out of order.
+    /// Approximate size of the tables, bytes: rows of 80 bytes and three secondary indexes of 30
+    /// each, with the free space of pages that were filled out of order.
     #[must_use]
     pub fn data_bytes(&self) -> u64 {
         const ROW_BYTES: u64 = 250;
@@ -127,7 +125,7 @@ impl InsertArgs {
     /// Checks what can be checked without a server.
     ///
     /// # Errors
-    /// Names the first argument that cannot be, and what can.
+    /// The first argument that is out of range, and its range.
     pub fn check(&self) -> Result<(), SuiteError> {
         let refuse = |key, value: String, remedy: &str| {
             Err(SuiteError::Argument { key, value, remedy: remedy.to_owned() })
@@ -148,8 +146,8 @@ impl InsertArgs {
         for (key, rows, least) in both {
             if rows < least || rows > 1 << 40 {
                 let remedy = format!(
-                    "give at least {least}: 20 statements of each client, and {LEAST_ROWS} rows, of which \
-                     ten are drawn for a query; and at most 2^40"
+                    "give {least} to 2^40: at least 20 statements of each client, and {LEAST_ROWS} \
+                     rows to draw ten from"
                 );
                 return refuse(key, rows.to_string(), &remedy);
             }
@@ -167,19 +165,15 @@ impl InsertArgs {
         }
         if self.query_time < Duration::from_secs(1) {
             let given = format!("{} s", self.query_time.as_secs_f64());
-            return refuse(
-                "seconds.query",
-                given,
-                "give at least 1 s: rates are held by the second",
-            );
+            return refuse("seconds.query", given, "give at least 1 s: rates are per second");
         }
         if self.partitions == 1 || self.partitions > 1024 {
             let remedy = "give 2 to 1024, or 0 for none";
             return refuse("partitions", self.partitions.to_string(), remedy);
         }
         if self.bulk_load && self.shared_table && self.clients > 1 {
-            let remedy = "give each client its table: rows come in the order of the primary key then; \
-                          or leave it out";
+            let remedy = "give each client its own table, or leave it out: a bulk load needs rows \
+                          in the order of the primary key";
             return refuse("bulk_load", "true with shared_table".to_owned(), remedy);
         }
         if self.hold.is_some_and(|hold| hold.is_zero()) {

@@ -5,7 +5,7 @@ use rqps_model::{Compression, Dbms, Engine};
 use super::InsertArgs;
 use crate::dialect::{InsertTable, dialect};
 
-/// What the tables are made of.
+/// How the tables are made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schema {
     /// The server's family.

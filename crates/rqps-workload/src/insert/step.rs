@@ -18,7 +18,7 @@ pub enum Work {
         /// Rows that are inserted into each table, and deleted from it.
         rows: u64,
     },
-    /// Query as fast as it goes while rows are inserted and deleted at a rate.
+    /// Query without a set rate while rows are inserted and deleted at a rate.
     Query {
         /// What is asked.
         queries: Queries,
@@ -62,11 +62,11 @@ pub fn steps(args: &InsertArgs) -> Vec<InsertStep> {
     all
 }
 
-/// The steps that match one of the patterns (all, when there are none), in order, with those that the
-/// others rely on: l.i0 and l.x. A pattern is a step's name or a glob.
+/// The steps that match one of the patterns (all, when there are none), in order, with the steps that
+/// they need: l.i0 and l.x. A pattern is a step's name or a glob.
 ///
 /// # Errors
-/// A pattern that matches no step; names the nearest.
+/// A pattern that matches no step, with the nearest names.
 pub fn select<S: AsRef<str>>(
     args: &InsertArgs,
     patterns: &[S],
@@ -113,7 +113,7 @@ impl InsertStep {
         statements.sum::<u64>() * u64::from(self.rows_per_commit)
     }
 
-    /// What reports need to know.
+    /// The step's facts for reports.
     #[must_use]
     pub fn info(&self, args: &InsertArgs) -> StepInfo {
         let (kind, group, figure) = match self.work {
@@ -139,7 +139,7 @@ impl InsertStep {
         }
     }
 
-    /// What it does in a sentence or two.
+    /// Its description.
     fn what(&self, args: &InsertArgs) -> String {
         let tables = args.tables();
         let tables = format!("{tables} table{}", if tables == 1 { "" } else { "s" });
@@ -151,8 +151,8 @@ impl InsertStep {
                 self.rows_of_table(args)
             ),
             Work::Index => format!(
-                "Creates three secondary indexes on each of {tables}, after {n} more rows; its figure \
-                 counts the rows of the tables."
+                "Creates three secondary indexes on each of {tables}, after {n} more rows; its \
+                 rate counts the rows of the tables."
             ),
             Work::Churn { .. } => format!(
                 "Inserts {} rows into each of {tables}, {n} rows per statement and transaction; a \
@@ -161,15 +161,13 @@ impl InsertStep {
             ),
             Work::Query { queries, rate } => {
                 let asked = match queries {
-                    Queries::Range => {
-                        "ten rows of one of the three secondary indexes from a value on"
-                    }
-                    Queries::Point => "ten rows by their primary keys",
+                    Queries::Range => "for ten rows of a secondary index from a value on",
+                    Queries::Point => "for ten rows by their primary keys",
                 };
                 format!(
-                    "Queries as fast as they go on one connection per client, each {asked}; a second \
-                     one inserts {rate} rows per second and a third deletes as many, {n} rows per \
-                     statement. {tables}."
+                    "Queries without a set rate on one connection per client, each {asked}. A \
+                     second connection inserts {rate} rows per second and a third deletes as \
+                     many, {n} rows per statement. {tables}."
                 )
             }
         }

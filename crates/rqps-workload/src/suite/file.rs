@@ -1,4 +1,4 @@
-//! Suite files: TOML to steps, with everything refused that cannot run, by line, key and remedy.
+//! Suite files: TOML to steps. Whatever cannot run is refused, with line, key and remedy.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -67,8 +67,8 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Suite, SuiteError> {
         let name = entry.name.clone();
         let statement = Arc::new(read_statement(&file, entry)?);
         if statements.insert(statement.name.clone(), statement).is_some() {
-            let problem = format!("statement {:?} is there twice", name.get_ref());
-            return Err(file.wrong(&name, "name", problem, "give each its own name"));
+            let problem = format!("statement {:?} is defined twice", name.get_ref());
+            return Err(file.wrong(&name, "name", problem, "give each statement its own name"));
         }
     }
     if raw.step.first().is_none_or(|step| *step.kind.get_ref() != Kind::Load) {

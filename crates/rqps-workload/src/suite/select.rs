@@ -1,4 +1,4 @@
-//! Choosing steps of a suite: by form and by patterns, keeping what the chosen ones rely on.
+//! Selection of a suite's steps by form and patterns, with the steps that they need.
 
 use std::collections::BTreeSet;
 
@@ -13,19 +13,20 @@ pub enum Form {
     /// Every step.
     #[default]
     Full,
-    /// The steps whose QPS the field reports most, and what they rely on.
+    /// The steps with `short` in the suite.
     Short,
 }
 
 impl Suite {
     /// The steps of a form that match one of the patterns (all, when there are none), in order, with
-    /// the load and whatever else they rely on.
+    /// the load and the steps that they need.
     ///
-    /// A pattern is a step's name or family, or a glob of these. Where a step is excluded that settles the server, the last kept step before it
-    /// that writes does so.
+    /// A pattern is a step's name or family, or a glob of these. When a step that settles the
+    /// server is excluded, the last selected step before it that writes settles the server.
     ///
     /// # Errors
-    /// A pattern that matches no step of the form; names the nearest.
+    /// A pattern that matches no step of the form, with the nearest names; a short form in which no
+    /// step has a rate that is reported.
     pub fn select<S: AsRef<str>>(&self, patterns: &[S], form: Form) -> Result<Self, SuiteError> {
         let in_form = |step: &Step| form == Form::Full || step.short != Short::No;
         let mut kept: BTreeSet<usize> = BTreeSet::new();
@@ -40,7 +41,10 @@ impl Suite {
                     Some(&idx) => SuiteError::NoSuchStep {
                         suite: self.name.clone(),
                         pattern: pattern.to_owned(),
-                        hint: format!("{} is not in the short form", self.steps[idx].name),
+                        hint: format!(
+                            "the full form has {}; write form = \"full\" or --form full",
+                            self.steps[idx].name
+                        ),
                     },
                     None => no_such_step(self, pattern),
                 });
@@ -48,13 +52,18 @@ impl Suite {
             kept.extend(inside);
         }
         if patterns.is_empty() {
+            let has_figure = || self.steps.iter().any(|step| step.short == Short::Figure);
+            // Such a run would fill tables and measure nothing.
+            if form == Form::Short && !has_figure() {
+                return Err(SuiteError::NoShortForm { suite: self.name.clone() });
+            }
             kept.extend((0..self.steps.len()).filter(|&idx| in_form(&self.steps[idx])));
         }
         self.add_needed(&mut kept);
         Ok(self.keep(&kept, form))
     }
 
-    /// Adds the steps that are always kept and those that kept ones name.
+    /// Adds the steps that every selection includes and those that selected steps need.
     fn add_needed(&self, kept: &mut BTreeSet<usize>) {
         kept.extend((0..self.steps.len()).filter(|&idx| self.steps[idx].always));
         let makes_tables = |step: &Step| matches!(step.kind, StepKind::Load | StepKind::Index);
@@ -99,7 +108,7 @@ fn matches(pattern: &Pattern, step: &Step) -> bool {
     pattern.matches(&step.name) || pattern.matches(&step.family)
 }
 
-/// The error for a name that no step has, with the names that are nearest to it.
+/// The error for an unknown step, with the nearest names.
 pub(super) fn no_such_step(suite: &Suite, pattern: &str) -> SuiteError {
     let names = suite.steps.iter().flat_map(|step| [step.family.as_str(), step.name.as_str()]);
     none_matches(&suite.name, names, pattern)
@@ -115,42 +124,16 @@ pub(crate) fn none_matches<'a>(
     let mut near: Vec<(usize, &str)> = Vec::new();
     for name in names {
         if !near.iter().any(|(_, other)| *other == name) {
-            near.push((distance(&plain, name), name));
+            near.push((strsim::osa_distance(&plain, name), name));
         }
     }
     near.sort();
+    near.retain(|(slips, _)| slips * 2 <= plain.chars().count());
     let names: Vec<&str> = near.iter().take(3).map(|(_, name)| *name).collect();
-    SuiteError::NoSuchStep {
-        suite: suite.to_owned(),
-        pattern: pattern.to_owned(),
-        hint: format!("near: {}", names.join(", ")),
-    }
-}
-
-/// The number of single-character changes that turn one text into the other (Levenshtein).
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(row[j + 1] + 1);
-        }
-    }
-    row.last().copied().unwrap_or(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn distances_count_single_changes() {
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(distance("scan", "scan"), 0);
-    }
+    let hint = match names.as_slice() {
+        [] => "`rqps suites show SUITE --steps` lists the steps".to_owned(),
+        [name] => format!("did you mean {name}?"),
+        [names @ .., last] => format!("did you mean {} or {last}?", names.join(", ")),
+    };
+    SuiteError::NoSuchStep { suite: suite.to_owned(), pattern: pattern.to_owned(), hint }
 }

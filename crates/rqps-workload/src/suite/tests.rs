@@ -153,15 +153,15 @@ fn a_name_that_no_step_has_is_refused_with_those_that_are_near() {
     let said = |pattern: &str, form| suite.select(&[pattern], form).unwrap_err().to_string();
     assert_eq!(
         said("point-querry", Form::Full),
-        "no step of suite sysbench is named \"point-querry\" \
-         (near: point-query, point-query.pre, point-query.warm)"
+        "suite sysbench has no step \"point-querry\"; \
+         did you mean point-query, point-query.pre or point-query.warm?"
     );
     assert_eq!(
         said("random-points.pre", Form::Short),
-        "no step of suite sysbench is named \"random-points.pre\" \
-         (random-points.pre_range=10 is not in the short form)"
+        "suite sysbench has no step \"random-points.pre\"; \
+         the full form has random-points.pre_range=10; write form = \"full\" or --form full"
     );
-    assert!(suite.step("scna").unwrap_err().to_string().contains("near: scan,"));
+    assert!(suite.step("scna").unwrap_err().to_string().contains("did you mean scan"));
 }
 
 #[test]
@@ -248,6 +248,26 @@ fn a_users_own_suite_is_read() {
 }
 
 #[test]
+fn a_short_form_without_figures_is_refused() {
+    let said = |suite: &Suite, patterns: &[&str]| {
+        suite.select(patterns, Form::Short).map_err(|error| error.to_string())
+    };
+    let wanted = "the short form of mine has no steps; write form = \"full\" or --form full";
+    for short in ["", "\nshort = \"run\""] {
+        let text = small(STATEMENT, &format!("{STEP}{short}"));
+        let suite = Suite::parse(&text, "mine.toml").unwrap();
+        assert_eq!(said(&suite, &[]).unwrap_err(), wanted, "{short}");
+        assert_eq!(names(&suite.select::<&str>(&[], Form::Full).unwrap()).len(), 3);
+        // A step that the short form lacks is named.
+        assert_eq!(said(&suite, &["a"]).is_ok(), short.contains("run"));
+    }
+    let text = small(STATEMENT, &format!("{STEP}\nshort = \"figure\""));
+    let suite = Suite::parse(&text, "mine.toml").unwrap();
+    assert_eq!(names(&said(&suite, &[]).unwrap()), ["load", "create-index", "a"]);
+    assert!(said(&Suite::sysbench().unwrap(), &[]).is_ok());
+}
+
+#[test]
 fn bad_files_are_refused_by_line_key_and_remedy() {
     let in_statement = |text: &str| small(text, STEP);
     let in_step = |text: &str| small(STATEMENT, text);
@@ -302,31 +322,31 @@ fn bad_files_are_refused_by_line_key_and_remedy() {
         mine.toml:6: unknown variant `uuid`, expected one of `id`, `same-id`, `id+n-1`, `id+n`, `ids`, `hot-ids`, `k`, `k+n`, `ks`, `c`, `pad`
         mine.toml:7: unknown variant `2`, expected one of `0`, `1`, `range`, `1..n`, `any`
         mine.toml:7: expect: the statement has no range and no list of ids to count; use "0", "1" or "any"
-        mine.toml:5: sql: placeholders are [?], params need [? ?]; give one source per placeholder, in order; ids, hot-ids and ks fill a {list}
-        mine.toml:5: sql: {table} is not there exactly once; write {table} where the table's name goes; a statement on a table of your own has it in a comment: /* {table} */
-        mine.toml:5: sql: not a statement to measure; begin with SELECT, INSERT, UPDATE or DELETE
-        mine.toml:5: sql: a word in braces that is not known; use {table} and {list}, and ? for one parameter
-        mine.toml:5: sql: placeholders are [{list}], params need [?]; give one source per placeholder, in order; ids, hot-ids and ks fill a {list}
+        mine.toml:5: sql: placeholders are [?], params need [? ?]; give one parameter per placeholder, in order; ids, hot-ids and ks fill a {list}
+        mine.toml:5: sql: {table} must occur exactly once; write {table} in place of the table's name; for a table of your own, write it into a comment: /* {table} */
+        mine.toml:5: sql: unknown kind of statement; begin with SELECT, INSERT, UPDATE or DELETE
+        mine.toml:5: sql: unknown word in braces; use {table} and {list}, and ? for one parameter
+        mine.toml:5: sql: placeholders are [{list}], params need [?]; give one parameter per placeholder, in order; ids, hot-ids and ks fill a {list}
         mine.toml:8: sql_postgres: not the same kind of statement as `sql`; begin with SELECT, INSERT, UPDATE or DELETE
-        mine.toml:21: figure: a step of this kind counts something else; leave it out: a load and the indexes count rows, other steps queries
+        mine.toml:21: figure: a step of kind read cannot count indexed rows; leave `figure` out: the load and the indexes count rows, other steps count queries
         mine.toml:19: unknown variant `reed`, expected one of `load`, `index`, `read`, `write`, `insert`, `warm-up`
-        mine.toml:20: event: statement "two" is not known; use one of one
-        mine.toml:20: event: "one * x" does not say how often; write "name * 10", up to 10000
+        mine.toml:20: event: statement "two" is not defined; defined statements: one
+        mine.toml:20: event: "one * x" has no valid count; write "name * 10", up to 10000
         mine.toml:18: event: the step has no event; list the names of statements in `event`
-        mine.toml:19: kind: the load comes first, the indexes second, no other step does that; begin with a step of kind "load" and one of kind "index"
-        mine.toml:15: kind: the load comes first, the indexes second, no other step does that; begin with a step of kind "load" and one of kind "index"
-        mine.toml:14: group: tables are made in no group of the suite; leave `group` out
-        mine.toml:21: n: [] cannot be; give numbers from 1 to 30000
-        mine.toml:21: n: [100, 0] cannot be; give numbers from 1 to 30000
-        mine.toml:21: rows: there is no id to draw; give 1 or more
-        mine.toml:21: seconds: no time to measure; give 1 or more
-        mine.toml:21: needs: no earlier step is named "b"; name steps that come before
+        mine.toml:19: kind: only the first step is a load, and only the second creates indexes; begin with a step of kind "load" and a step of kind "index"
+        mine.toml:15: kind: only the first step is a load, and only the second creates indexes; begin with a step of kind "load" and a step of kind "index"
+        mine.toml:14: group: a step that fills or indexes tables has no group; leave `group` out
+        mine.toml:21: n: [] is out of range; give numbers from 1 to 30000
+        mine.toml:21: n: [100, 0] is out of range; give numbers from 1 to 30000
+        mine.toml:21: rows: 0 is out of range; give 1 or more
+        mine.toml:21: seconds: 0 is out of range; give 1 or more
+        mine.toml:21: needs: no earlier step is named "b"; name an earlier step
         mine.toml:21: unknown field `settles`, expected one of `family`, `n`, `kind`, `group`, `figure`, `event`, `transaction`, `clients`, `seconds`, `distribution`, `rows`, `settle`, `always`, `needs`, `short`
-        mine.toml:22: family: step "a" is there twice; give it another family or n
-        mine.toml:22: family: "A b" is no name; use small letters, digits, `-`, `_` and `.`
-        mine.toml:20: event: statement one writes, and the step's kind says that it reads; make the kind "write" or "insert"
-        mine.toml:20: event: statement one needs n, and the step has none; give the step n = [100]
-        mine.toml:20: event: one: "same-id" before anything was drawn; draw an id or a k before it
+        mine.toml:22: family: step "a" is defined twice; give it another family or n
+        mine.toml:22: family: "A b" is not a valid name; use small letters, digits, `-`, `_` and `.`
+        mine.toml:20: event: statement one writes, but a step of this kind only reads; write kind = "write" or "insert"
+        mine.toml:20: event: statement one needs n, but the step has none; write n = [100]
+        mine.toml:20: event: one: "same-id" comes before any id or k; draw an id or a k before it
     "#]].assert_eq(&text);
 }
 

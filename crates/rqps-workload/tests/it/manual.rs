@@ -1,4 +1,4 @@
-//! The tables in docs/workloads.md are the suite's own. `UPDATE_EXPECT=1` rewrites them.
+//! The tables in docs/reference/workloads.md are the suite's own. `UPDATE_EXPECT=1` rewrites them.
 
 use expect_test::expect_file;
 use rqps_workload::{Suite, manual};
@@ -14,9 +14,9 @@ fn replace_table(text: &str, name: &str, table: &str) -> String {
 #[test]
 fn the_manual_shows_the_suite_as_it_is() {
     let suite = Suite::sysbench().unwrap();
-    let text = include_str!("../../../../docs/workloads.md");
+    let text = include_str!("../../../../docs/reference/workloads.md");
     let text = replace_table(text, "statements", &manual::render_statements(&suite));
     let text = replace_table(&text, "parameters", &manual::render_sources());
     let text = replace_table(&text, "steps", &manual::render_steps(&suite));
-    expect_file!["../../../../docs/workloads.md"].assert_eq(&text);
+    expect_file!["../../../../docs/reference/workloads.md"].assert_eq(&text);
 }

@@ -6,8 +6,8 @@ use clap::{Args, Subcommand};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ImportCommand {
-    /// A folder of the field's sysbench scripts: qps.abs.*.tsv or .csv with o.met.*, or one directory of
-    /// raw files (sb.o.*, sb.vm.*, sb.io.*) per system
+    /// A directory of the Small Datum blog's sysbench scripts: qps.abs.*.tsv or .csv with o.met.*, or one
+    /// directory of raw files (sb.o.*, sb.vm.*, sb.io.*) per system
     Mytools {
         /// The folder
         #[arg(value_name = "DIR")]
@@ -18,17 +18,17 @@ pub(crate) enum ImportCommand {
         #[arg(long, value_name = "DEVICE")]
         device: Option<String>,
     },
-    /// Logs of sysbench 0.4, 0.5, 1.0 or 1.1, with report intervals and histograms where they have them
+    /// Logs of sysbench 0.4, 0.5, 1.0 or 1.1, with their report intervals and histograms
     Sysbench {
-        /// A log: FILE, LABEL=FILE or LABEL:STEP=FILE [default: the label is the file's name, the step the script
-        /// that the log names]. A label such as my8043, ma110405 or pg17.4 says DBMS and version; any other needs
-        /// --dbms, unless a command line in the log has --db-driver
+        /// A log: FILE, LABEL=FILE or LABEL:STEP=FILE [default: the label is the file's name, the step the
+        /// script that the log names]. Labels such as my8043, ma110405 and pg17.4 state DBMS and version.
+        /// Others need --dbms, unless a command line in the log has --db-driver
         #[arg(value_name = "LOG", required = true)]
         logs: Vec<String>,
         #[command(flatten)]
         options: ImportOptions,
     },
-    /// A folder of the Insert Benchmark's scripts: merged tables (mrg.l.i0, mrg.qr100.L1 and so on), or one
+    /// A directory of the Insert Benchmark's scripts: merged tables (mrg.l.i0, mrg.qr100.L1 and so on), or one
     /// directory of raw files (l.i0/o.ib.dop1.1 and so on) per system
     Iibench {
         /// The folder
@@ -45,7 +45,7 @@ pub(crate) enum ImportCommand {
 /// What files of other tools do not tell.
 #[derive(Debug, Args)]
 pub(crate) struct ImportOptions {
-    /// Name of the run [default: that of the directory; of logs `sysbench`]
+    /// Name of the run [default: that of the directory; for logs, sysbench]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 
@@ -53,19 +53,19 @@ pub(crate) struct ImportOptions {
     #[arg(long, value_name = "LABEL")]
     pub(crate) base: Option<String>,
 
-    /// Host that was measured on; runs of one host make one history
+    /// Name of the measured host; runs of one host form one history
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
 
-    /// Client threads, where no file says it
+    /// Number of clients, where no file states it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) clients: Option<u32>,
 
-    /// DBMS of labels that do not say it, as my8043, ma110405 and pg17.4 do: mysql, mariadb or postgres
+    /// DBMS, where labels do not state it: mysql, mariadb or postgres
     #[arg(long, value_name = "DBMS")]
     pub(crate) dbms: Option<String>,
 
-    /// Day of the measurement, in UTC [default: now]
+    /// Date of the measurement, in UTC [default: now]
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub(crate) date: Option<String>,
 }

@@ -8,34 +8,33 @@ use super::{Format, JudgingArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// Runs, two or more: their ids, the start of them, their names, or `latest`; or files that `rqps runs export` wrote
+    /// Runs, two or more: their ids, the beginning of these, their names, or `latest`; or files that `rqps runs
+    /// export` wrote
     #[arg(value_name = "RUN", required = true)]
     pub(crate) runs: Vec<String>,
 
-    /// The system that others are compared with: its label, or RUN:LABEL [default: the base of the
-    /// first run]
+    /// The base: a label, or RUN:LABEL [default: the base of the first run]
     #[arg(long, value_name = "LABEL|RUN:LABEL")]
     pub(crate) base: Option<String>,
 
-    /// Format; text has a pair of columns, QPS and ratio, for each run, relative to its own base [default: by the
-    /// name of the output file, else terminal]
+    /// Format; text shows QPS and ratio of each run, relative to its own base [default: by the name of the
+    /// output file, else terminal]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
 
-    /// All steps in tables, and what differs between the systems
+    /// All steps in tables, and the differences between the systems
     #[arg(long, conflicts_with = "full")]
     pub(crate) summary: bool,
 
-    /// Everything: each step with its metrics, causes and warnings
+    /// Everything: metrics, causes and warnings of each step
     #[arg(long)]
     pub(crate) full: bool,
 
-    /// Write charts of relative QPS into this directory, an SVG and a PNG file per group of steps, in place of the
-    /// report
+    /// Write charts of relative QPS into this directory instead: an SVG and a PNG file per group of steps
     #[arg(long, value_name = "DIR", conflicts_with_all = ["summary", "full", "format", "output"])]
     pub(crate) charts: Option<PathBuf>,
 
-    /// File to write; standard output when absent
+    /// Output file [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -46,25 +45,25 @@ pub(crate) struct CompareArgs {
 /// Formats of the gate's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GateFormat {
-    /// A table for a terminal or the log of a job
+    /// A table for a terminal or a log
     Text,
-    /// A comment of a merge request
+    /// A comment for a merge request
     Markdown,
-    /// For programs
+    /// For programs; docs/reference/gate.schema.json describes it
     Json,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct GateArgs {
-    /// Run: its id, the start of its id, its name, or `latest`; or the file that `rqps runs export` wrote
+    /// Run: its id, the beginning of its id, its name, or `latest`; or a file that `rqps runs export` wrote
     #[arg(value_name = "RUN", default_value = "latest")]
     pub(crate) run: String,
 
-    /// The smallest slowdown that is not allowed: the bound of the verdict `slower`
+    /// Largest slowdown that is allowed: the bound of the verdict slower
     #[arg(long, value_name = "PERCENT", default_value = "5%")]
     pub(crate) max_slowdown: String,
 
-    /// Steps to judge, by name or glob; may be given more than once [default: all]
+    /// Steps, by name or glob; repeatable [default: all]
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     pub(crate) steps: Vec<String>,
 
@@ -72,15 +71,15 @@ pub(crate) struct GateArgs {
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: GateFormat,
 
-    /// File for the answer as JUnit XML, beside what is printed
+    /// Also write JUnit XML to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
 
-    /// Judge steps during which other programs had the CPUs, too, in place of ending with 2
+    /// Judge even steps during which other programs used the CPUs, instead of ending with 2
     #[arg(long)]
     pub(crate) allow_busy_host: bool,
 
-    /// Judge what there is of a run that is not finished, in place of ending with 2
+    /// Judge the finished part of an unfinished run, instead of ending with 2
     #[arg(long)]
     pub(crate) allow_unfinished: bool,
 }
@@ -92,7 +91,7 @@ pub(crate) enum HistoryFormat {
     Text,
     /// One self-contained page with a chart per series
     Html,
-    /// Everything, for programs
+    /// For programs; docs/reference/history.schema.json describes it
     Json,
     /// One row per point
     Csv,
@@ -101,32 +100,31 @@ pub(crate) enum HistoryFormat {
 /// What the points of a history follow one another by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HistoryOrder {
-    /// The servers' versions, by number
+    /// Versions of the servers
     Version,
-    /// The start of the run
+    /// Start times of the runs
     Time,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct HistoryArgs {
-    /// Runs: their ids, the start of them, their names, or `latest` [default: all]
+    /// Runs: their ids, the beginning of these, their names, or `latest` [default: all]
     #[arg(value_name = "RUN")]
     pub(crate) runs: Vec<String>,
 
-    /// Steps to show, by name or glob; may be given more than once [default: all]
+    /// Steps, by name or glob; repeatable [default: all]
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     pub(crate) steps: Vec<String>,
 
-    /// Systems to show, by label or as DBMS@VERSION, or a glob of these; may be given more than once
-    /// [default: all]
+    /// Systems, by label, as DBMS@VERSION, or a glob of these; repeatable [default: all]
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     pub(crate) system: Vec<String>,
 
-    /// Order of the points [default: version, where systems of one kind have several; else time]
+    /// Order of the points [default: version where a kind of system has several versions, else time]
     #[arg(long, value_enum, value_name = "ORDER")]
     pub(crate) by: Option<HistoryOrder>,
 
-    /// Take in runs of other hosts than that of the latest
+    /// Include runs of other hosts than that of the latest run
     #[arg(long)]
     pub(crate) all_hosts: bool,
 
@@ -134,7 +132,7 @@ pub(crate) struct HistoryArgs {
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: HistoryFormat,
 
-    /// File to write; standard output when absent
+    /// Output file [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

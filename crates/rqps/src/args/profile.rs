@@ -12,23 +12,23 @@ pub(crate) struct ProfileArgs {
     #[arg(value_name = "STEP", required = true)]
     pub(crate) steps: Vec<String>,
 
-    /// Systems separated by commas, the base first: DBMS@VERSION, DBMS@DIRECTORY
+    /// Systems, the base first: DBMS@VERSION or DBMS@DIRECTORY
     #[arg(long, value_name = "SYSTEM,SYSTEM...", value_delimiter = ',', required_unless_present_any = ["base", "plan"], conflicts_with_all = ["base", "plan"])]
     pub(crate) systems: Vec<String>,
 
-    /// The base, in place of --systems
+    /// The base, instead of --systems
     #[arg(long, value_name = "SYSTEM", conflicts_with = "plan")]
     pub(crate) base: Option<String>,
 
-    /// A system to compare with the base; may be given more than once
+    /// A candidate; repeatable
     #[arg(long = "vs", value_name = "SYSTEM", requires = "base")]
     pub(crate) candidates: Vec<String>,
 
-    /// Plan whose systems and suites are taken
+    /// Plan whose systems and suites are used
     #[arg(long, value_name = "PLAN.toml")]
     pub(crate) plan: Option<PathBuf>,
 
-    /// Seconds of the extra slices in which a system's stacks are recorded [default: 5]
+    /// Extra seconds of each step on each system, during which stacks are recorded [default: 5]
     #[arg(long, value_name = "N")]
     pub(crate) seconds: Option<f64>,
 
@@ -36,23 +36,23 @@ pub(crate) struct ProfileArgs {
     #[arg(long, value_name = "SUITE")]
     pub(crate) suite: Option<String>,
 
-    /// Size of tables and length of slices: tiny, small or medium
+    /// Size of tables and times of steps: tiny, small or medium
     #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<String>,
 
-    /// short (the 32 figures that the field publishes) or full
+    /// short (the 32 steps of the Small Datum blog) or full (all steps)
     #[arg(long, value_name = "FORM")]
     pub(crate) form: Option<String>,
 
-    /// Numbers of clients, separated by commas; every step runs with each
+    /// Numbers of clients; every step runs with each number
     #[arg(long, value_name = "N,N...", value_delimiter = ',')]
     pub(crate) clients: Vec<u32>,
 
-    /// Slices per step and system that are measured before
+    /// Measured time of a step on each system, as a multiple of the suite's seconds
     #[arg(long, value_name = "N")]
     pub(crate) slices: Option<u32>,
 
-    /// Where client and server threads run: auto, free, split or paired
+    /// CPUs of clients and server threads: auto, free, split or paired
     #[arg(long, value_name = "PLACEMENT")]
     pub(crate) placement: Option<String>,
 
@@ -60,15 +60,15 @@ pub(crate) struct ProfileArgs {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 
-    /// Start a new run, even where an unfinished run of the same plan could be resumed
+    /// Start a new run even if an unfinished run of the same plan exists
     #[arg(long)]
     pub(crate) new: bool,
 
-    /// Let settling change settings of servers given by their address; they are restored after it
+    /// Allow rqps to change settings of servers given by address between steps; rqps restores them
     #[arg(long)]
     pub(crate) allow_settings: bool,
 
-    /// Write no HTML at the end
+    /// Write no HTML page
     #[arg(long)]
     pub(crate) no_html: bool,
 }

@@ -7,17 +7,16 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Address and port to listen at; any address but loopback needs a token
+    /// Address and port; any address but loopback needs a token
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7477")]
     pub(crate) listen: SocketAddr,
 
-    /// File with the token that browsers must show, as http://HOST:PORT/#token=TOKEN, which nobody else may read
+    /// File with the token that browsers must send as http://HOST:PORT/#token=TOKEN; only its owner may read it
     /// [default: RQPS_TOKEN in the environment]
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
 
-    /// A name besides numbers and localhost by which browsers may address this host; may be given more
-    /// than once
+    /// A host name that browsers may use for this host, besides its addresses and localhost; repeatable
     #[arg(long = "name", value_name = "HOST")]
     pub(crate) names: Vec<String>,
 }

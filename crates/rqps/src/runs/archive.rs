@@ -64,7 +64,7 @@ fn write_parquet(store: &Store, run: &RunRef, dir: &Path) -> Result<()> {
 #[cfg(not(feature = "parquet"))]
 fn write_parquet(_: &Store, _: &RunRef, _: &Path) -> Result<()> {
     bail!(
-        "this rqps was built without Parquet (make dist has it); use --format csv or --format json"
+        "this build has no Parquet support (`make dist` adds it); use --format csv or --format json"
     )
 }
 
@@ -95,6 +95,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 pub(crate) fn import(store: &Store, files: &[PathBuf]) -> Result<()> {
     for file in files {
         let id = archive::read(file, store)?;
+        crate::report::keep_verdicts(store, &store.select_run(&RunRef::Id(id.clone()))?);
         say(&format!("imported {id}\n"))?;
     }
     Ok(())

@@ -80,7 +80,7 @@ fn as_text(catalogue: &Catalogue, answers: &Answers, places: &Places) -> String 
         last = Some(series);
         rows.push(row(entry, answers, places));
     }
-    let from = if answers.is_some() { "to be had" } else { "from" };
+    let from = if answers.is_some() { "available" } else { "from" };
     let text = table(&["system", "here", "MB", from, "compiled"], &rows);
     let mut lines = text.lines();
     let mut shown: String = lines.next().map_or_else(String::new, |line| format!("{line}\n"));

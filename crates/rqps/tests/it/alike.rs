@@ -64,7 +64,7 @@ fn tls_on_one_of_two_is_said_before_anything_is_measured_and_refused_by_strict()
     }
 }
 
-const SAID: &str = "Filled with the same rows, the tables are not of one size: ";
+const SAID: &str = "Tables with the same rows differ in size: ";
 
 #[test]
 #[ignore = "make test-all: real servers"]

@@ -47,7 +47,7 @@ fn differences_are_explained_and_those_of_the_plan_on_purpose() {
         first,
         "! The benchmark's sessions differ in transport: socket on a, tcp on b. TCP on loopback costs more"
     );
-    assert!(said.contains("nobody asked for: none\n"), "{said}");
+    assert!(said.contains("Unplanned settings that can change QPS: none\n"), "{said}");
     assert!(said.contains("  wal_compression: off / pglz\n"), "{said}");
     // Wherever its lines break.
     let words: Vec<&str> = said.split_whitespace().collect();

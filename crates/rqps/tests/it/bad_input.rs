@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::process::Stdio;
 
-use expect_test::{expect, expect_file};
+use expect_test::expect_file;
 
 use crate::bench::Bench;
 
@@ -78,123 +78,121 @@ fn refused(bench: &Bench, shown: &str, args: &[&str]) -> String {
     format!("{shown}\n{}", bench.redact(&told))
 }
 
+/// Command lines that are refused, in a directory with a plan, two runs and what [`refusals`] writes there.
+const COMMAND_LINES: &[&str] = &[
+    "rum",
+    "run",
+    "run --nosuch",
+    "run nosuch.toml",
+    "run --base null",
+    "run --vs null",
+    "run --base pg@11.22 --vs 18",
+    "run --base pg@11.22 --vs pg@11.22",
+    "run --base pg11.22 --vs pg@11.22",
+    "run --base pg@11.22 --vs pg@11.23",
+    "run --base pg@11.22 --vs oracle@19",
+    "run --base pg@11.22 --vs pg@no/such/dir",
+    "run --base pg@11.22 --vs mysql:user@host",
+    "run --base null --vs mysql://user:secret@host/db",
+    "run --base null --vs mysql://user@127.0.0.1:1/db?password_env=NO_SUCH_VARIABLE",
+    "run plan.toml --base null",
+    "run plan.toml --suite tpcc",
+    "run plan.toml --size tyni",
+    "run plan.toml --form long",
+    "run plan.toml --steps x*",
+    "run plan.toml --steps piont-query",
+    "run plan.toml --steps read-only.pre_range=10",
+    "run plan.toml --steps a/scan",
+    "run suites.toml --steps c/scan",
+    "run plan.toml --clients 0",
+    "run plan.toml --clients x",
+    "run plan.toml --rate 0",
+    "run plan.toml --schedule random",
+    "run plan.toml --slices 0",
+    "run plan.toml --time 5x",
+    "run plan.toml --time 10m --slices 3",
+    "run plan.toml --starts 0",
+    "run plan.toml --placement here",
+    "run plan.toml --audit lax",
+    "run plan.toml --stop-after soon",
+    "run plan.toml --wait-for-quiet never",
+    "run plan.toml --bound 90%",
+    "run plan.toml --results file",
+    "run plan.toml --results other",
+    "servers fetch pg@11.22 --cache file",
+    "run plan.toml --catalogue nosuch.toml",
+    "run plan.toml --catalogue file.toml",
+    "profile",
+    "profile point-query",
+    "profile point-query --plan plan.toml --seconds 100",
+    "report 1999",
+    "report 2",
+    "report --base x",
+    "report --bound 90",
+    "report --bound x",
+    "report --format pdf",
+    "report --format html --full",
+    "report --summary --full",
+    "report -o no/such/file",
+    "report file.tar.zst",
+    "compare",
+    "compare first x",
+    "compare first second --base x",
+    "compare first second --format text --base x",
+    "gate 1999",
+    "gate first --max-slowdown 0",
+    "gate first --steps x",
+    "history x",
+    "history --steps x",
+    "history --system x",
+    "history --by name",
+    "serve --listen here",
+    "serve --listen 0.0.0.0:0",
+    "serve --token-file nosuch",
+    "import mytools nosuch",
+    "import sysbench nosuch",
+    "import sysbench file",
+    "import iibench other",
+    "import sysbench file --date 2999-01-01",
+    "import sysbench file --date today",
+    "import sysbench file --dbms oracle",
+    "runs list --results file",
+    "runs list --results other",
+    "runs list --results nothing",
+    "runs show x",
+    "runs rm x",
+    "runs export x",
+    "runs export first --format parquet",
+    "runs export first --format csv -o other",
+    "runs import nosuch.tar.zst",
+    "runs import file.tar.zst",
+    "runs tag x y",
+    "tables rm",
+    "tables rm x",
+    "servers fetch mysql@1.2.3",
+    "servers fetch null",
+    "servers fetch mysql://user@host/db",
+    "servers audit mysql://user:secret@host/db",
+    "servers audit null --option x",
+    "servers shell mysql",
+    "suites show tpcc",
+    "calibrate null --seconds 0",
+    "calibrate mysql://user@host/db",
+    "warnings host-buzy",
+    "warnings x",
+];
+
+/// Every refusal of plans and of the command line, in one file that is read as a whole.
 #[test]
-fn plans() {
+fn refusals() {
     let bench = Bench::new();
-    let mut text = String::new();
+    let mut text = String::from("Refusals: of plans, of command lines\n");
     for (what, plan) in PLANS {
         bench.write_private("plan.toml", plan);
-        text.push_str(&refused(&bench, &format!("# {what}"), &["run", "plan.toml"]));
+        text.push_str(&refused(&bench, &format!("\n# {what}"), &["run", "plan.toml"]));
     }
-    expect_file!["../data/bad_plans.out"].assert_eq(&text);
     // None of them left a run behind.
     assert_eq!(bench.json(&["runs", "list", "--json"]), serde_json::json!([]));
-}
-
-#[test]
-fn command_lines() {
-    let bench = Bench::new();
-    bench.write("plan.toml", "[[system]]\ndbms = 'null'\n");
-    bench.write("file", "");
-    std::fs::create_dir(bench.path("other")).unwrap();
-    bench.write("other/rqps.db", &"This is a text and no database. ".repeat(100));
-    let mut text = String::new();
-    for line in [
-        "run",
-        "run nosuch.toml",
-        "run --base null",
-        "run --vs null",
-        "run --base pg@11.22 --vs 18",
-        "run --base pg@11.22 --vs pg@11.22",
-        "run plan.toml --clients 0",
-        "run plan.toml --clients x",
-        "run plan.toml --steps x*",
-        "run plan.toml --placement here",
-        "run plan.toml --results file",
-        "run plan.toml --results other",
-        "runs list --results file",
-        "runs list --results other",
-        "runs list --results nothing",
-    ] {
-        let args: Vec<&str> = line.split(' ').collect();
-        text.push_str(&refused(&bench, &format!("$ rqps {line}"), &args));
-    }
-    expect![[r#"
-        $ rqps run
-        rqps: error: name a PLAN.toml, or --base SYSTEM and --vs SYSTEM
-        $ rqps run nosuch.toml
-        rqps: error: read the plan nosuch.toml (or name systems with --base and --vs): No such file or directory (os error 2)
-        $ rqps run --base null
-        rqps: error: --base needs at least one --vs SYSTEM to compare it with
-        $ rqps run --vs null
-        rqps: error: name a PLAN.toml, or --base SYSTEM and --vs SYSTEM
-        $ rqps run --base pg@11.22 --vs 18
-        rqps: error: system "18" is not DBMS@VERSION (such as mysql@8.0.33), DBMS@DIRECTORY or an address
-        $ rqps run --base pg@11.22 --vs pg@11.22
-        rqps: error: command line: two systems have the label "pg1122.small"; give each a `label` of its own (--base NAME=SYSTEM); to measure the base against itself, `null = true` or --null
-        $ rqps run plan.toml --clients 0
-        rqps: error: plan.toml: clients = 0; give numbers from 1 to 4096
-        $ rqps run plan.toml --clients x
-        error: invalid value 'x' for '--clients <N,N...>': invalid digit found in string
-
-        For more information, try '--help'.
-        $ rqps run plan.toml --steps x*
-        rqps: error: no step of suite sysbench is named "x*" (near: load, scan, delete)
-        $ rqps run plan.toml --placement here
-        rqps: error: plan.toml: unknown placement "here" (known: auto, free, split, paired); write one of them
-        $ rqps run plan.toml --results file
-        rqps: error: DIR/file is a file, not a directory; name another directory with --results
-        $ rqps run plan.toml --results other
-        rqps: error: DIR/other/rqps.db is not a sound SQLite database: file is not a database; move it away, or name another directory with --results
-        $ rqps runs list --results file
-        rqps: error: DIR/file is a file, not a directory; name another directory with --results
-        $ rqps runs list --results other
-        rqps: error: DIR/other/rqps.db is not a sound SQLite database: file is not a database; move it away, or name another directory with --results
-        $ rqps runs list --results nothing
-        rqps: error: no results in DIR/nothing; measure something with `rqps run`, or name another directory with --results
-    "#]].assert_eq(&text);
-}
-
-#[test]
-fn names_and_addresses() {
-    let bench = Bench::new();
-    let mut text = String::new();
-    for line in [
-        "servers fetch mysql@1.2.3",
-        "servers fetch null",
-        "servers fetch mysql://user@host/db",
-        "servers audit mysql://user:secret@host/db",
-        "run --base null --vs mysql://user:secret@host/db",
-        "run --base null --vs mysql://user@127.0.0.1:1/db?password_env=NO_SUCH_VARIABLE",
-        "servers shell mysql",
-        "suites show tpcc",
-    ] {
-        let args: Vec<&str> = line.split(' ').collect();
-        text.push_str(&refused(&bench, &format!("$ rqps {line}"), &args));
-    }
-    expect![[r#"
-        $ rqps servers fetch mysql@1.2.3
-        rqps: error: command line: system 1: mysql 1.2.3 is not in the catalogue; the nearest are 5.0.96, 5.1.73 (or give basedir = "DIR" for a server that is installed); see `rqps servers list`
-        $ rqps servers fetch null
-        rqps: error: null is not fetched; name DBMS@VERSION (see `rqps servers list`)
-        $ rqps servers fetch mysql://user@host/db
-        rqps: error: my-external is not fetched; name DBMS@VERSION (see `rqps servers list`)
-        $ rqps servers audit mysql://user:secret@host/db
-        rqps: error: an address on the command line holds a password, which every user of this host can read there; write mysql://USER@HOST/DATABASE?password_env=NAME or ?password_file=PATH, or put the address into a plan
-        $ rqps run --base null --vs mysql://user:secret@host/db
-        rqps: error: an address on the command line holds a password, which every user of this host can read there; write mysql://USER@HOST/DATABASE?password_env=NAME or ?password_file=PATH, or put the address into a plan
-        $ rqps run --base null --vs mysql://user@127.0.0.1:1/db?password_env=NO_SUCH_VARIABLE
-        rqps: error: get my-external: dsn "mysql://user@127.0.0.1:1/db?password_env=NO_SUCH_VARIABLE": password_env NO_SUCH_VARIABLE: not set, or empty; export NO_SUCH_VARIABLE before rqps is started (expected mysql://USER@HOST:PORT/DATABASE?password_env=NAME, with &socket=PATH or &tls=required where needed)
-        $ rqps servers shell mysql
-        rqps: error: system "mysql" is not DBMS@VERSION (such as mysql@8.0.33), DBMS@DIRECTORY or an address
-        $ rqps suites show tpcc
-        rqps: error: unknown suite "tpcc" (known: sysbench, insert)
-    "#]].assert_eq(&text);
-}
-
-#[test]
-fn references_to_runs() {
-    let bench = Bench::new();
     for name in ["first", "second"] {
         let plan = format!(
             "name = {name:?}\n[[system]]\ndbms = 'null'\n[[suite]]\nrows = 10\n\
@@ -204,38 +202,20 @@ fn references_to_runs() {
         let said = bench.run(&["run", "plan.toml"]);
         assert_eq!(said.code(), 0, "{}", said.stderr);
     }
-    let mut text = String::new();
-    for line in [
-        "report 1999",
-        "report 2",
-        "report --bound 90",
-        "report --format pdf",
-        "report -o no/such/file",
-        "runs show x",
-        "runs rm x",
-    ] {
-        let args: Vec<&str> = line.split(' ').collect();
-        text.push_str(&refused(&bench, &format!("$ rqps {line}"), &args));
+    bench.write("plan.toml", "[[system]]\ndbms = 'null'\n");
+    let suites = "[[system]]\ndbms = 'null'\n[[suite]]\nname = 'a'\n[[suite]]\nname = 'b'\n";
+    bench.write("suites.toml", suites);
+    for empty in ["file", "file.tar.zst"] {
+        bench.write(empty, "");
     }
-    expect![[r#"
-        $ rqps report 1999
-        rqps: error: no run matches "1999"; there are TIME-second, TIME-first
-        $ rqps report 2
-        rqps: error: "2" is the beginning or the name of several runs; write more of one of TIME-second, TIME-first
-        $ rqps report --bound 90
-        rqps: error: --bound "90" is not a percentage from 0.1% to 50%
-        $ rqps report --format pdf
-        error: invalid value 'pdf' for '--format <FORMAT>'
-          [possible values: terminal, text, markdown, csv, json, html]
-
-        For more information, try '--help'.
-        $ rqps report -o no/such/file
-        rqps: error: write no/such/file: No such file or directory (os error 2)
-        $ rqps runs show x
-        rqps: error: no run matches "x"; there are TIME-second, TIME-first
-        $ rqps runs rm x
-        rqps: error: no run matches "x"; there are TIME-second, TIME-first
-    "#]].assert_eq(&text);
+    bench.write("file.toml", "[[server]]\ncolour = 'red'\n");
+    std::fs::create_dir(bench.path("other")).unwrap();
+    bench.write("other/rqps.db", &"This is a text and no database. ".repeat(100));
+    for line in COMMAND_LINES {
+        let args: Vec<&str> = line.split(' ').collect();
+        text.push_str(&refused(&bench, &format!("\n$ rqps {line}"), &args));
+    }
+    expect_file!["../data/refusals.out"].assert_eq(&text);
 }
 
 #[test]
@@ -246,7 +226,7 @@ fn plans_without_an_end_and_from_a_pipe() {
     let said = bench.run_after("ulimit -v 8000000", &["run", "zero.toml"]);
     assert_eq!(said.code(), 2, "{}", said.stderr);
     let words =
-        "read the plan zero.toml (or name systems with --base and --vs): it is no plain file";
+        "read the plan zero.toml (or name systems with --base and --vs): it is not a regular file";
     assert!(said.stderr.contains(words), "{}", said.stderr);
     let mut command = bench.command(&["run", "/dev/stdin", "--no-html"]);
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -276,7 +256,7 @@ fn a_plan_with_a_password_that_others_may_read_is_refused() {
 fn a_factor_of_time_limits_is_a_number() {
     let bench = Bench::new();
     let said = bench.run_with(&["runs", "list"], &[("RQPS_PATIENCE", "soon")]);
-    let words = "rqps: error: RQPS_PATIENCE: \"soon\" is no factor of time limits (expected a number from \
+    let words = "rqps: error: RQPS_PATIENCE: \"soon\" is no factor for time limits (expected a number from \
                  0.01 to 100, such as 2)\n";
     assert_eq!((said.code(), said.stderr.as_str()), (2, words));
 }

@@ -111,7 +111,7 @@ fn data_that_are_not_sound_are_filled_again() {
         running.signal(Signal::SIGKILL);
         let said = running.finish();
         bench.await_no_process(&id);
-        let why = "the data of the earlier attempt are not used: what is left in ";
+        let why = "the data of the earlier attempt are not used: the data in ";
         assert!(said.stderr.contains(why), "{}", said.stderr);
         assert!(said.stderr.contains("the host went down while its server ran"), "{}", said.stderr);
         // Once more: it resumes with these.
@@ -154,7 +154,7 @@ fn systems_that_are_compared_have_tables_of_one_age() {
     spoil(&bench.path(&format!("rqps-results/data/{id}-1/rqps-instance.json")));
     let said = bench.run(&["run", "plan.toml"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
-    let words = "begins on new tables, as those of another system could not be used";
+    let words = "the system has new tables, because those of another system could not be used";
     assert_eq!(said.stderr.matches(words).count(), 1, "{}", said.stderr);
     let run = bench.latest();
     assert_complete(&run, 8);
@@ -181,7 +181,7 @@ fn tables_that_lack_rows_are_filled_again() {
     fs::write(table, "").unwrap();
     let said = bench.run(&["run", "plan.toml"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
-    assert!(said.stderr.contains("table 1 has 0 rows of 4000"), "{}", said.stderr);
+    assert!(said.stderr.contains("table 1 has 0 of 4000 rows"), "{}", said.stderr);
     let run = bench.latest();
     assert_complete(&run, 2);
     assert!(!warned(&run, "resumed").is_empty());
@@ -220,7 +220,7 @@ fn data_of_somebody_else(bench: &Bench, id: &str) {
     fs::write(dir.join("thesis.txt"), "the only copy").unwrap();
     let said = bench.run(&["run", "plan.toml"]);
     assert_eq!(said.code(), 2, "{}", said.stderr);
-    assert!(said.stderr.contains("holds somebody else's files"), "{}", said.stderr);
+    assert!(said.stderr.contains("has files that rqps did not create"), "{}", said.stderr);
     assert!(said.stderr.contains(&dir.display().to_string()), "{}", said.stderr);
     assert_eq!(fs::read_to_string(dir.join("thesis.txt")).unwrap(), "the only copy");
     fs::remove_dir_all(&dir).unwrap();

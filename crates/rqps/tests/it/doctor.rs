@@ -129,7 +129,7 @@ fn servers_and_archives_that_will_not_do_are_named_beforehand() {
     let all: Value = serde_json::from_str(&said.stdout).unwrap();
     let checks = all["checks"].as_array().unwrap().iter();
     let mut text = String::new();
-    for check in checks.filter(|check| check["name"] == "what is here") {
+    for check in checks.filter(|check| check["name"] == "cached files") {
         let (state, found) = (check["state"].as_str().unwrap(), check["found"].as_str().unwrap());
         text.push_str(&format!("{state}: {found}\n  {}\n", check["remedy"].as_str().unwrap()));
     }
@@ -140,7 +140,7 @@ fn servers_and_archives_that_will_not_do_are_named_beforehand() {
           apt-get install libaio1 (or package libaio elsewhere)
         missing: DIR/absent.tar.gz does not exist
           correct `path` in the catalogue, or put the archive there
-        missing: DIR/wrong.tar.gz is corrupt: its SHA-256 is 2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881, the catalogue says 0000000000000000000000000000000000000000000000000000000000000000; it is not the archive that the catalogue means
+        missing: DIR/wrong.tar.gz is corrupt: its SHA-256 is 2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881, the catalogue says 0000000000000000000000000000000000000000000000000000000000000000; it is not the archive of the catalogue
           correct `path` or `checksum` there
     "#]].assert_eq(&bench.redact(&text));
 }

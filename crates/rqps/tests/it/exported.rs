@@ -179,7 +179,7 @@ fn cut(report: &mut Value) {
     }
 }
 
-/// A small archive of an interleaved run says all that the run says, but for what docs/export.md names.
+/// A small archive of an interleaved run says all that the run says, but for what docs/how-to/export.md names.
 #[test]
 fn a_small_archive_of_an_interleaved_run() {
     let bench = Bench::new();
@@ -276,7 +276,7 @@ fn half_an_archive_is_refused() {
     let said = bench.run(&["--results", "there", "runs", "import", "half.tar.zst"]);
     assert_eq!(said.code(), 2, "{}", said.stdout);
     assert!(said.stderr.contains("half.tar.zst is incomplete"), "{}", said.stderr);
-    assert!(said.stderr.contains("Nothing was taken from it"), "{}", said.stderr);
+    assert!(said.stderr.contains("Nothing was imported"), "{}", said.stderr);
     let list = bench.output(&["--results", "there", "runs", "list"]);
     assert!(list.starts_with("no runs yet"), "{list}");
 }
@@ -313,7 +313,7 @@ fn parquet_is_refused_in_a_build_without_it() {
     let bench = bench();
     let said = bench.run(&["runs", "export", "--format", "parquet"]);
     assert_eq!(said.code(), 2, "{}", said.stdout);
-    let hint = "built without Parquet (make dist has it); use --format csv or --format json";
+    let hint = "no Parquet support (`make dist` adds it); use --format csv or --format json";
     assert!(said.stderr.contains(hint), "{}", said.stderr);
     assert!(!bench.path("20261101-080000-nightly.parquet").exists());
 }

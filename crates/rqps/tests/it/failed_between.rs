@@ -205,7 +205,7 @@ fn what_makes_the_data_of_a_server_is_started_again_when_it_was_killed() {
         assert!(run["status"] == "finished" && failed(&run).is_empty());
         let [(Some(0), what)] = &warnings(&run)[..] else { panic!("{}", run["warnings"]) };
         let words = "killed-at-start 1: ";
-        assert!(what.starts_with(words) && what.contains("could not make its data"), "{what}");
+        assert!(what.starts_with(words) && what.contains("could not create its data"), "{what}");
         bench.assert_tidy(run["id"].as_str().unwrap());
     });
 }

@@ -130,7 +130,7 @@ fn a_real_server_that_dies_costs_its_step_and_the_run_goes_on() {
 /// The server of the first of two systems was killed in a step.
 fn check_death(bench: &Bench, said: &Said, mode: &str) {
     assert_eq!(said.code(), 2, "{mode}: {}", said.stderr);
-    let words = "its server failed (1 of at most 3 times) and is started again: ";
+    let words = "the server failed and is started again (failure 1 of at most 3): ";
     assert_eq!(said.stderr.matches(words).count(), 1, "{mode}: {}", said.stderr);
     assert!(said.stderr.contains("rqps: error: 1 step failed: "), "{}", said.stderr);
     let run = bench.latest();
@@ -188,7 +188,7 @@ fn what_no_step_tells_stands_in_the_report() {
     assert_eq!(json["run"]["warnings"][0]["system"], "a");
     for format in ["terminal", "markdown"] {
         let report = bench.output(&crate::report_in(format));
-        assert!(report.contains("What happened on the way"), "{format}: {report}");
+        assert!(report.contains("What happened during the run"), "{format}: {report}");
         assert!(report.contains("SIGKILL"), "{format}: {report}");
     }
     bench.assert_tidy(run["id"].as_str().unwrap());
@@ -204,12 +204,12 @@ fn a_server_that_fails_again_and_again_is_taken_out_and_the_others_are_measured(
     trees[1].fail_each_time(when, Fault::Die(Signal::SIGKILL)).unwrap();
     let said = bench.run(&["run", "plan.toml", "--no-html"]);
     for n in 1..=2 {
-        let words = format!("its server failed ({n} of at most 3 times)");
+        let words = format!("the server failed and is started again (failure {n} of at most 3)");
         assert!(said.stderr.contains(&words), "{}", said.stderr);
     }
     assert!(said.stderr.contains("b: excluded: "), "{}", said.stderr);
     assert_eq!(said.code(), 2, "{}", said.stderr);
-    assert!(said.stderr.contains("b is taken out of the run after 3 failures"), "{}", said.stderr);
+    assert!(said.stderr.contains("b is excluded after 3 failures"), "{}", said.stderr);
     assert!(said.stderr.contains("1 of 3 systems not measured in all steps"), "{}", said.stderr);
     let run = bench.latest();
     assert_eq!(run["status"], "failed");
@@ -359,7 +359,7 @@ fn check_refusal(bench: &Bench, said: &Said) {
     let run = bench.latest();
     assert_eq!(run["status"], "finished");
     let [(step, 0, reason)] = &failed(&run)[..] else { panic!("{run}") };
-    assert!(reason.contains("runs and lets no client in ("), "{step}: {reason}");
+    assert!(reason.contains("runs but lets no client in ("), "{step}: {reason}");
     assert!(reason.contains("No such file"), "{step}: {reason}");
     assert!(!started_again(&run, 0).is_empty(), "{run}");
     bench.assert_tidy(run["id"].as_str().unwrap());

@@ -1,4 +1,4 @@
-//! The tables and charts of docs/findings.md and of the README are what `rqps report` says of the runs that are
+//! The tables and charts of docs/findings and of the README are what `rqps report` says of the runs that are
 //! kept in examples/findings/results. `UPDATE_EXPECT=1` puts them in.
 
 use std::collections::BTreeSet;
@@ -16,8 +16,7 @@ const END: &str = "<!-- end of report -->";
 #[test]
 fn pages_show_what_the_kept_runs_say() {
     let bench = Bench::new();
-    for page in ["docs/findings.md", "README.md"] {
-        let path = root().join(page);
+    for path in pages() {
         let text = fs::read_to_string(&path).unwrap();
         expect_file![path].assert_eq(&filled(&bench, &text));
     }
@@ -27,10 +26,8 @@ fn pages_show_what_the_kept_runs_say() {
 #[test]
 fn charts_are_those_of_the_kept_runs() {
     let bench = Bench::new();
-    let page = |page: &str| fs::read_to_string(root().join(page)).unwrap();
-    let text =
-        page("README.md") + &page("docs/findings.md").replace("(findings/", "(docs/findings/");
-    let named = text.split("(docs/findings/").skip(1).filter_map(|rest| rest.split(')').next());
+    let text = text_of_pages().replace("](docs/findings/", "](");
+    let named = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
     let named: BTreeSet<&str> = named.filter(|name| name.ends_with(".svg")).collect();
     let charts = files("docs/findings", ".svg");
     assert_eq!(charts.iter().map(|path| name(path)).collect::<BTreeSet<_>>(), named);
@@ -44,21 +41,33 @@ fn charts_are_those_of_the_kept_runs() {
     }
 }
 
-/// Every plan has its place in the page, measured or said not to be; so has every run.
+/// Every plan is on a page, measured or said not to be; so is every run.
 #[test]
-fn every_plan_has_its_place() {
-    let page = fs::read_to_string(root().join("docs/findings.md")).unwrap();
+fn every_plan_is_on_a_page() {
+    let text = text_of_pages();
     let plans = files("examples/findings", ".toml");
     assert!(plans.len() > 10, "{plans:?}");
     for plan in &plans {
-        assert!(page.contains(name(plan)), "docs/findings.md has no word of {}", name(plan));
+        assert!(text.contains(name(plan)), "no page of docs/findings names {}", name(plan));
     }
     for archive in files("examples/findings/results", ".tar.zst") {
         let shown = format!("{BEGIN}examples/findings/results/{}", name(&archive));
-        assert!(page.contains(&shown), "docs/findings.md shows nothing of {}", name(&archive));
+        assert!(text.contains(&shown), "no page of docs/findings shows {}", name(&archive));
         let plan = archive.with_file_name("..").join(name(&archive).replace(".tar.zst", ".toml"));
         assert!(plan.exists(), "{} has no plan", archive.display());
     }
+}
+
+/// The README and the pages of docs/findings.
+fn pages() -> Vec<PathBuf> {
+    let mut pages = files("docs/findings", ".md");
+    assert!(pages.len() > 10, "{pages:?}");
+    pages.push(root().join("README.md"));
+    pages
+}
+
+fn text_of_pages() -> String {
+    pages().iter().map(|page| fs::read_to_string(page).unwrap()).collect()
 }
 
 fn root() -> PathBuf {
@@ -87,9 +96,9 @@ fn filled(bench: &Bench, page: &str) -> String {
     let mut out = String::new();
     let mut rest = page;
     while let Some((before, after)) = rest.split_once(BEGIN) {
-        let (order, after) = after.split_once(" -->\n").unwrap();
+        let (order, after) = after.split_once("-->\n").unwrap();
         let (_, behind) = after.split_once(END).unwrap_or_else(|| panic!("{order:?} has no end"));
-        out += &format!("{before}{BEGIN}{order} -->\n{}{END}", shown(bench, order));
+        out += &format!("{before}{BEGIN}{order}-->\n{}{END}", shown(bench, order));
         rest = behind;
     }
     out + rest
@@ -97,6 +106,7 @@ fn filled(bench: &Bench, page: &str) -> String {
 
 /// `ARCHIVE OPTIONS: TITLE, TITLE of SYSTEM`: these sections of the report as markdown, or their table of a system.
 fn shown(bench: &Bench, order: &str) -> String {
+    let order = order.split_whitespace().collect::<Vec<_>>().join(" ");
     let (command, titles) = order.split_once(": ").unwrap_or_else(|| panic!("no titles: {order}"));
     let mut words = command.split(' ');
     let archive = kept(words.next().unwrap());
@@ -108,7 +118,25 @@ fn shown(bench: &Bench, order: &str) -> String {
         None if title == "verdict" => section(&report, title),
         None => format!("**{title}**\n\n{}", section(&report, title)),
     };
-    titles.split(", ").map(|title| format!("{}\n\n", of(title))).collect()
+    titles.split(", ").map(|title| format!("{}\n\n", wrapped(&of(title)))).collect()
+}
+
+/// The text with the columns of the other pages; tables stay.
+fn wrapped(text: &str) -> String {
+    let line = |line: &str| {
+        let indent = if line.starts_with("> ") {
+            "> "
+        } else if line.starts_with("- ") {
+            "  "
+        } else {
+            ""
+        };
+        let options = textwrap::Options::new(100).subsequent_indent(indent).break_words(false);
+        let options = options.word_splitter(textwrap::WordSplitter::NoHyphenation);
+        let is_table = line.starts_with('|');
+        if is_table { line.to_owned() } else { textwrap::fill(line, options) }
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Of the tables of a section the one that is of this system.

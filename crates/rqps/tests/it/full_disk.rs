@@ -70,7 +70,7 @@ fn what_was_measured_survives_a_full_disk() {
     let last = said.stderr.lines().last().unwrap();
     let store = bench.path("rqps-results/rqps.db");
     let words = format!(
-        "the disk that holds {} is full; nothing that was stored is lost: free some space and run \
+        "the disk that holds {} is full; stored results are safe: free some space and run \
          the same command again to resume",
         store.display()
     );
@@ -113,7 +113,7 @@ fn a_full_disk_leaves_no_system_out() {
     let said = running.finish();
     assert_eq!(said.code(), 2, "{}", said.stderr);
     assert!(!said.stderr.contains("excluded"), "{}", said.stderr);
-    assert!(said.stderr.contains("nothing that was stored is lost"), "{}", said.stderr);
+    assert!(said.stderr.contains("stored results are safe"), "{}", said.stderr);
     small.free();
     let said = bench.run(&["run", "plan.toml", "--no-html"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
@@ -137,7 +137,7 @@ fn a_server_without_space_is_told_as_that() {
         assert!(!said.stderr.contains("FAILED"), "{}", said.stderr);
         let message = &said.stderr[said.stderr.find("rqps: error: ").unwrap()..];
         assert!(message.lines().next().unwrap().contains("no space "), "{message}");
-        assert!(message.contains("; free some, or "), "{message}");
+        assert!(message.contains("; free space, or "), "{message}");
         bench.assert_tidy(&bench.dir().display().to_string());
     });
 }
@@ -163,7 +163,7 @@ fn a_full_disk_of_a_server_costs_its_step_and_the_run_goes_on() {
     running.await_line("rows/s");
     // What fills the disk goes with the data: the server is started again a moment after it has failed.
     fill(&bench.path(&format!("rqps-results/data/{id}-0")));
-    running.await_line("its server failed (1 of at most 3 times) and is started again: ");
+    running.await_line("the server failed and is started again (failure 1 of at most 3): ");
     let said = running.finish();
     assert_eq!(said.code(), 2, "{}", said.stderr);
     assert!(said.stderr.contains("rqps: error: 1 step failed: "), "{}", said.stderr);
@@ -177,7 +177,7 @@ fn a_full_disk_of_a_server_costs_its_step_and_the_run_goes_on() {
         }
         assert_eq!(outcomes.map(|outcome| &outcome["outcome"]), ["failed", "done"]);
         let reason = outcomes[0]["reason"].as_str().unwrap();
-        for words in ["no space is left for the data of ", "; free some, or ", " of its log:\n"] {
+        for words in ["no space is left for the data of ", "; free space, or ", " of its log:\n"] {
             assert!(reason.contains(words), "no {words:?} in {reason}");
         }
     }

@@ -56,7 +56,10 @@ fn what_cannot_be_judged_ends_with_2_and_says_what_to_do() {
     };
     store(&bench, &run(1, &["17.4"], &[("scan", &[5_000])]));
     ends(&["gate"], &["has no candidate", "--base SYSTEM --vs SYSTEM"]);
-    ends(&["gate", "--steps", "nosuch"], &["--steps \"nosuch\" is no step", "there are scan"]);
+    ends(
+        &["gate", "--steps", "nosuch"],
+        &["--steps \"nosuch\": no step of this name", "write one of scan"],
+    );
     ends(&["gate", "--max-slowdown", "lots"], &["--max-slowdown \"lots\" is not a percentage"]);
     ends(&["gate", "nosuch"], &["no run matches \"nosuch\""]);
     let mut failed = run(2, &["17.4", "18.0"], &[SAME, SLOWER]);
@@ -93,7 +96,7 @@ fn without_a_judgement_the_file_says_so() {
     store(&bench, &run(1, &["17.4"], &[("scan", &[5_000])]));
     red(&["nosuch"], "no run matches");
     red(&[], "has no candidate");
-    red(&["--steps", "nosuch"], "is no step");
+    red(&["--steps", "nosuch"], "no step of this name");
     let mut open = run(2, &["17.4", "18.0"], &[SAME]);
     open.status = RunStatus::Interrupted;
     open.steps[0].systems[1].outcome = StepOutcome::Pending;

@@ -166,8 +166,7 @@ fn a_run_by_address_leaves_everything_as_it_was() {
         let run = host.bench.latest();
         assert_complete(&run, 2);
         assert_eq!(run["systems"][0]["spec"]["dbms"], dbms);
-        let is_named =
-            said.stderr.contains("is named as MySQL, and the server says that it is MariaDB");
+        let is_named = said.stderr.contains("names MySQL, but the server says that it is MariaDB");
         assert_eq!(is_named, dbms == "mariadb", "{}", said.stderr);
         assert_eq!(host.uses(), uses, "{dbms}");
         assert_eq!(host.owned(), owned, "{dbms}");
@@ -218,7 +217,11 @@ fn settings_that_a_killed_rqps_had_changed_are_restored_by_the_next() {
     assert_eq!(host.schemas().len(), 1);
     let said = host.run(&["--new", "--allow-settings"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
-    assert!(said.stderr.contains("restored settings that it had changed"), "{}", said.stderr);
+    assert!(
+        said.stderr.contains("restored settings that the earlier rqps had changed"),
+        "{}",
+        said.stderr
+    );
     // What the owner has set since stays.
     assert_eq!(host.server.admin.query(capacity).unwrap().scalar(), Some("777"));
     host.server.admin.query(&format!("SET GLOBAL innodb_io_capacity = {theirs}")).unwrap();

@@ -39,7 +39,7 @@ fn an_address_that_is_refused_ends_the_run_before_anything_is_measured() {
         let args = ["run", "--base", &host.address, "--vs", candidate, "--size", "tiny"];
         let said = host.bench.run_with(&args, &[("PW", "pw")]);
         assert_eq!(said.code(), 2, "{}", said.stderr);
-        assert!(said.stderr.contains("before anything is measured"), "{}", said.stderr);
+        assert!(said.stderr.contains("before the first is measured"), "{}", said.stderr);
         assert!(said.stderr.contains(why), "{}", said.stderr);
         assert!(!said.stderr.contains("inserts/s"), "{}", said.stderr);
     }
@@ -80,7 +80,7 @@ fn an_address_of_mysql_at_a_server_of_mariadb_is_told() {
     ] {
         let said = host.bench.run_with(args, &[("PW", "pw")]);
         assert_eq!(said.code(), 2, "{}", said.stderr);
-        let told = "is named as MySQL, and the server says that it is MariaDB 10.2.11: measured as \
+        let told = "names MySQL, but the server says that it is MariaDB 10.2.11; it is measured as \
                     MariaDB; write mariadb://";
         assert!(said.stderr.contains(told), "{args:?}: {}", said.stderr);
     }

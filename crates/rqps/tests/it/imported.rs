@@ -53,7 +53,7 @@ fn tables_in_every_format() {
     let said = bench.output(&args);
     assert_eq!(
         said,
-        "imported 20250831-000000-tables.1u: 3 systems, 6 steps, 14 figures, 4 not run\n\
+        "imported 20250831-000000-tables.1u: 3 systems, 6 steps, 14 rates, 4 not run\n\
          report: rqps report 20250831-000000-tables.1u\n"
     );
     // The run's name is enough.
@@ -143,7 +143,7 @@ fn imported_and_measured_systems_in_one_report() {
     bench.output(&["import", "mytools", "tables.1u", "--date", "2025-08-31"]);
     let args = ["compare", "20261101", "20250831"];
     let text = bench.output(&[&args[..], &["--full"]].concat());
-    assert!(text.contains("The figures of x.my5651_rel.z12a.pk1"), "{text}");
+    assert!(text.contains("The results of x.my5651_rel.z12a.pk1"), "{text}");
     let json = bench.json(&[&args[..], &["--format", "json"]].concat());
     assert_follows_schema(&json);
     let steps = json["steps"].as_array().unwrap();
@@ -164,12 +164,12 @@ fn raw_files_and_refusals() {
     let said = bench.run(&["import", "mytools", "raw"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
     assert!(
-        said.stdout.contains("-raw: 2 systems, 2 steps, 3 figures, 1 not run"),
+        said.stdout.contains("-raw: 2 systems, 2 steps, 3 rates, 1 not run"),
         "{}",
         said.stdout
     );
     assert!(
-        said.stderr.contains("sysbench gave up and said \"mysql_stmt_execute()"),
+        said.stderr.contains("sysbench stopped and said \"mysql_stmt_execute()"),
         "{}",
         said.stderr
     );

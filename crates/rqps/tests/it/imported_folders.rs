@@ -141,7 +141,7 @@ fn nights_of_one_folder_are_measurements_of_their_own() {
     }
     let text = bench.output(&["history", "--by", "time"]);
     assert!(text.contains("point-query stopped on 2026-01-07"), "{text}");
-    assert!(!text.contains("Left out"), "{text}");
+    assert!(!text.contains("Excluded"), "{text}");
 }
 
 /// Nights of one system: a step that stops, and one that begins.
@@ -171,7 +171,7 @@ fn a_history_has_zeros() {
         "{text}"
     );
     assert!(words.contains("range-covered-pk began on 2026-01-07"), "{text}");
-    assert!(!text.contains("Left out"), "{text}");
+    assert!(!text.contains("Excluded"), "{text}");
     for format in ["csv", "json", "html"] {
         let out = bench.output(&[&args[..], &["--format", format]].concat());
         assert!(!readable(&out).contains("NaN"));
@@ -229,7 +229,7 @@ fn copies_are_no_evidence() {
     assert_eq!(series[0]["points"].as_array().unwrap().len(), 4, "{json:#}");
     assert_eq!(series[0]["changes"].as_array().unwrap().len(), 0, "{json:#}");
     let text = bench.output(&["history", "--by", "version"]);
-    assert!(text.contains("in.a has all its figures"), "{text}");
+    assert!(text.contains("in.a has all its results"), "{text}");
     // Nobody knows in which order they were measured.
     assert!(!text.contains("sequential"), "{text}");
     // The same folder once more adds nothing.
@@ -272,7 +272,7 @@ fn what_is_not_taken_is_named_and_nothing_at_all_is_an_error() {
     assert_eq!(said.code(), 0, "{}", said.stderr);
     assert!(
         said.stderr.contains(
-            "note: Not taken over: in/qps.abs.sb.met.tsv, line 3: \"\" is no name of a step."
+            "note: Not imported: in/qps.abs.sb.met.tsv, line 3: \"\" is not the name of a step."
         ),
         "{}",
         said.stderr
@@ -302,12 +302,12 @@ fn a_log_with_dead_threads_has_a_footnote() {
     bench.write("died.log", &dead);
     let said = bench.run(&["import", "sysbench", "my8043:x=died.log"]);
     assert!(
-        said.stderr.contains("died.log: sysbench ran on with 5 of 8 threads."),
+        said.stderr.contains("died.log: sysbench continued with 5 of 8 threads."),
         "{}",
         said.stderr
     );
     for format in ["text", "terminal", "markdown", "html"] {
         let text = bench.output(&crate::report_in(format));
-        assert!(text.contains("sysbench ran on with 5 of 8 threads"), "{format}: {text}");
+        assert!(text.contains("sysbench continued with 5 of 8 threads"), "{format}: {text}");
     }
 }

@@ -16,7 +16,7 @@ fn imported() -> Bench {
     let said = bench.output(&["import", "iibench", FOLDER, "--date", "2025-08-31"]);
     let id = "20250831-000000-ib-raw.2u";
     let report = format!("report: rqps report {id}\n");
-    assert_eq!(said, format!("imported {id}: 2 systems, 4 steps, 8 figures\n{report}"));
+    assert_eq!(said, format!("imported {id}: 2 systems, 4 steps, 8 rates\n{report}"));
     bench
 }
 
@@ -44,7 +44,7 @@ fn response_times_by_bucket_on_a_terminal() {
         lines(&text, "qr100.L1", "response time, ")[..2],
         ["queries - - - - - 3.10 9756 my8043_rel.cz12a", "queries - - - - - 3.10 19356 pg174.x10a",]
     );
-    let failed_by_start = "the insert rate of its summary, 184.6/s, holds the start";
+    let failed_by_start = "the insert rate of its summary, 184.6/s, includes the start";
     assert!(text.replace("\n  ", " ").contains(failed_by_start), "{text}");
 }
 

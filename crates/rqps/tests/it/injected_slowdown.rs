@@ -63,8 +63,7 @@ fn whatever_ends_a_slowed_run_nothing_stays_stopped() {
         let said = bench.run(&["run", "plan.toml"]);
         assert_eq!(said.code(), 0, "{}", said.stderr);
         assert_complete(&bench.latest(), 2);
-        let words =
-            "Slowed down on purpose (injected slowdown): the threads that serve the clients";
+        let words = "Injected slowdown: rqps stopped connection threads on purpose";
         let report = bench.output(&["report", "--summary"]);
         assert!(report.contains(words), "{report}");
         bench.assert_tidy(&id);

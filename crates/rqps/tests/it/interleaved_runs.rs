@@ -134,8 +134,8 @@ fn a_system_that_does_not_start_is_excluded_and_the_others_are_interleaved() {
     assert!(report.contains("s1: excluded: start s1: "), "{report}");
     // Without the base, or with the base alone, nothing is compared.
     let ends = [
-        (0, 3, "the run ends without s0, which is its base: start s0: open a connection"),
-        (1, 2, "without s1 nothing is left to be compared with s0: start s1: open a connection"),
+        (0, 3, "the run ends, as s0 is its base: start s0: open a connection"),
+        (1, 2, "without s1 no system can be compared with s0: start s1: open a connection"),
     ];
     for (idx, n, words) in ends {
         bench.write("plan.toml", &plan(idx, n));
@@ -211,7 +211,7 @@ fn more_clients_than_open_files_are_refused_before_anything_is_fetched() {
     let said = bench.run_after("ulimit -n 400", &["run", "plan.toml"]);
     assert_eq!(said.code(), 2, "{}", said.stderr);
     let words = "64 connections on each of 3 interleaved systems need 544 open files, and rqps may \
-                 have 400: raise the hard limit (ulimit -Hn 544), or ask for fewer clients, or for mode = \
+                 have 400: raise the hard limit (ulimit -Hn 544), or use fewer clients or mode = \
                  \"sequential\"";
     assert!(said.stderr.contains(words), "{}", said.stderr);
     assert_eq!(bench.json(&["runs", "list", "--json"]), serde_json::json!([]));

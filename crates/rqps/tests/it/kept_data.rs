@@ -74,7 +74,7 @@ fn who_is_in_the_way_costs_an_attempt_and_no_data() {
         let lock = Flock::lock(marker, FlockArg::LockExclusiveNonblock).unwrap();
         let said = bench.run(&["run", "plan.toml"]);
         assert_eq!(said.code(), 2, "{mode}: {}", said.stderr);
-        let words = format!("the data of this run stay in {}, and the same command", dir.display());
+        let words = format!("the data of this run stay in {}; run the same command", dir.display());
         assert!(said.stderr.contains(&words), "no {words:?} in {}", said.stderr);
         assert!(said.stderr.contains(" is in use by process "), "{}", said.stderr);
         assert!((0..n).all(|idx| data(&bench, &id, idx).join("data/base").exists()), "{mode}");

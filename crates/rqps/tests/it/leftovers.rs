@@ -72,10 +72,10 @@ fn a_run_is_removed_with_its_data_and_nothing_else() {
     assert_eq!(said.stdout, format!("removed {}\nremoved {id}\n", ours.display()));
     let warnings: Vec<&str> = said.stderr.lines().collect();
     let [in_use, not_ours] = warnings[..] else { panic!("{}", said.stderr) };
-    let begin = |dir: &PathBuf| format!("rqps: warning: {} stays: ", dir.display());
+    let begin = |dir: &PathBuf| format!("rqps: warning: {} was not removed: ", dir.display());
     assert!(in_use.starts_with(&begin(&used)) && in_use.contains("process 7"), "{in_use}");
     assert!(not_ours.starts_with(&begin(&theirs)), "{not_ours}");
-    assert!(not_ours.contains("somebody else's files"), "{not_ours}");
+    assert!(not_ours.contains("files that rqps did not create"), "{not_ours}");
     assert!(!ours.exists() && of_another.join("data/ibdata1").exists());
     assert!(used.join("data/ibdata1").exists() && theirs.join("thesis.txt").exists());
     drop(lock);
@@ -93,13 +93,13 @@ fn the_next_run_removes_what_killed_ones_left_and_says_so() {
     bench.write("long.toml", &plan("dbms = \"null\"").replace("read = 0.2", "read = 900"));
     let mut running = bench.spawn(&["run", "long.toml"]);
     let under_way = running.run_id();
-    running.await_line(&format!("{}, which run {first} left when it was killed", ours.display()));
+    running.await_line(&format!("{}, left by run {first} when it was killed", ours.display()));
     running.await_line("/s");
     let its_own = warned(&bench, &format!("{under_way}-0"));
     let said = bench.run(&["run", "plan.toml", "--new", "--steps", "point-query", "--no-html"]);
     running.signal(Signal::SIGKILL);
     assert_eq!(said.code(), 0, "{}", said.stderr);
-    let stays = format!("{} has the name of data of run {second} and stays: ", theirs.display());
+    let stays = format!("{} has the name of data of run {second}, but stays: ", theirs.display());
     assert!(said.stderr.contains(&stays), "{}", said.stderr);
     assert!(!said.stderr.contains("removed"), "{}", said.stderr);
     assert!(!ours.exists() && theirs.exists() && of_no_run.exists() && its_own.exists());
@@ -117,7 +117,7 @@ fn a_run_that_can_be_resumed_keeps_its_data() {
     let said = bench.run(&other);
     assert_eq!(said.code(), 0, "{}", said.stderr);
     let words = format!(
-        "run {id} has not finished and keeps its data in {}; its command resumes it, `rqps runs rm \
+        "the unfinished run {id} keeps its data in {}; its command resumes the run, `rqps runs rm \
          {id}` removes both",
         dir.display()
     );
@@ -126,7 +126,7 @@ fn a_run_that_can_be_resumed_keeps_its_data() {
     // A new run of the same plan is the one that is resumed.
     let said = bench.run(&["run", "plan.toml", "--new", "--no-html"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
-    let words = format!("removed {}, which run {id} left when it was killed", dir.display());
+    let words = format!("removed {}, left by run {id} when it was killed", dir.display());
     assert!(said.stderr.contains(&words) && !dir.exists(), "{}", said.stderr);
 }
 
@@ -146,7 +146,7 @@ fn what_was_started_for_no_run_goes_with_the_next_command() {
     for (stray, what) in
         strays.iter().zip(["a calibration", "a calibration", "an audit", "a shell"])
     {
-        let words = format!("removed {}, which {what} left when it was killed", stray.display());
+        let words = format!("removed {}, left by {what} that was killed", stray.display());
         assert!(said.stderr.contains(&words) && !stray.exists(), "{}", said.stderr);
     }
     assert_eq!(said.stderr.matches("removed ").count(), 4, "{}", said.stderr);
@@ -155,7 +155,7 @@ fn what_was_started_for_no_run_goes_with_the_next_command() {
     drop(lock);
     // A calibration removes them as well.
     let mut running = bench.spawn(&["calibrate", "null", "--seconds", "0.2"]);
-    running.await_line("which an audit left");
+    running.await_line("left by an audit");
     assert!(!used.exists());
     running.signal(Signal::SIGINT);
     assert_eq!(running.finish().code(), 130);
@@ -195,7 +195,7 @@ fn data_of_a_system_that_has_finished_go_when_its_run_resumes() {
     }
     let said = bench.run(&["run", "plan.toml", "--no-html"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
-    let words = format!("a: removed {}, which was left when rqps was killed", left[0].display());
+    let words = format!("a: removed {}, left when rqps was killed", left[0].display());
     assert!(said.stderr.contains(&words), "no {words:?} in {}", said.stderr);
     // The other one has steps left, for which its data could be of use.
     assert!(!left[0].exists() && left[1].join("server.log").exists());

@@ -26,7 +26,7 @@ fn systems_of_two_runs_in_one_report() {
         "20261101:pg180.small",
         "--full",
     ]);
-    assert!(text.contains("These are systems of 2 runs."), "{text}");
+    assert!(text.contains("The systems are of 2 runs."), "{text}");
     assert!(text.contains("pg180.small@20261103"), "{text}");
     let json = bench.json(&["compare", "20261101", "latest", "--format", "json"]);
     assert_follows_schema(&json);
@@ -47,7 +47,7 @@ fn systems_of_two_runs_in_one_report() {
     assert_eq!(none, "");
     assert!(fs::read_to_string(bench.path("page.html")).unwrap().contains("id=\"runs\""));
     for (args, words) in [
-        (&["compare", "latest"][..], "one run alone"),
+        (&["compare", "latest"][..], "there is one run"),
         (&["compare", "latest", "20261103"], "is named twice"),
         (&["compare", "20261101", "20261102", "--base", "pg180.small"], "in several runs"),
     ] {
@@ -68,7 +68,7 @@ fn a_history_leaves_out_what_cannot_be_read() {
     assert_eq!((said.code(), &said.stdout), (0, &whole), "{}", said.stderr);
     let words = "excluded from the history: cannot read run 20261104-080000-nightly in ";
     assert!(said.stderr.contains(words), "{}", said.stderr);
-    assert!(said.stderr.contains("`rqps runs rm 20261104-080000-nightly` removes it"));
+    assert!(said.stderr.contains("`rqps runs rm 20261104-080000-nightly` removes the run"));
     let said = bench.run(&["history", "20261101", "20261104"]);
     assert_eq!(said.code(), 2, "{}", said.stdout);
 }
@@ -101,8 +101,8 @@ fn a_history_of_all_runs() {
 fn a_history_of_nothing_is_refused() {
     let bench = nights();
     for (args, words) in [
-        (&["history", "--steps", "nosuch"][..], "--steps \"nosuch\" is no step"),
-        (&["history", "--system", "my*"], "--system \"my*\" is no system"),
+        (&["history", "--steps", "nosuch"][..], "--steps \"nosuch\": no step of this name"),
+        (&["history", "--system", "my*"], "--system \"my*\": no system of this name"),
         (&["history", "nosuch"], "no run matches \"nosuch\""),
     ] {
         let said = bench.run(args);

@@ -137,7 +137,7 @@ fn my_cnf_of_production(server: (&str, &str)) {
     assert_eq!(said.code(), 0, "{}", said.stderr);
     production.assert_untouched();
     for told in [
-        "my.cnf: rqps decides on datadir, socket, port, bind-address, pid-file, log_error, tmpdir itself",
+        "my.cnf: rqps sets datadir, socket, port, bind-address, pid-file, log_error, tmpdir itself",
         "50-server.cnf:2: log-bin = ",
         "became mysql-bin in the data directory",
         "init_file (line ",

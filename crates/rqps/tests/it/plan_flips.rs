@@ -81,7 +81,7 @@ fn assert_barred(report: &Value, text: &str, step: &str) {
     assert_eq!(starts, ["[0,1,3]", "[2]"]);
     assert_eq!((&ratios[0]["is_same"], &ratios[1]["is_same"]), (&true.into(), &false.into()));
     assert!(
-        text.contains(&format!("{step}, b: ")) && text.contains("on start 3 in place of"),
+        text.contains(&format!("{step}, b: ")) && text.contains("on start 3 instead of"),
         "{text}"
     );
     assert!(result(report, step, 0).get("plan_variations").is_none());

@@ -84,7 +84,7 @@ fn a_second_run_copies_the_tables() {
                 .collect::<Vec<_>>()
                 .join(" ");
             let words =
-                format!("copies of those that run {} filled", first["id"].as_str().unwrap());
+                format!("copies of tables that run {} filled", first["id"].as_str().unwrap());
             assert!(report.contains(&words), "{report}");
             assert!(!report.contains("Not reached on"), "{report}");
             let csv = bench.output(&["report", "--format", "csv"]);
@@ -204,7 +204,7 @@ fn what_is_on_its_way_into_the_store_is_not_used() {
     let [dir, _] = stored(&bench);
     let new = PathBuf::from(format!("{}.new", dir.display()));
     fs::rename(&dir, &new).unwrap();
-    assert!(bench.output(&["tables", "list"]).contains("not complete"));
+    assert!(bench.output(&["tables", "list"]).contains("incomplete"));
     let said = bench.run(&["run", "plan.toml", "--no-html"]);
     assert_eq!((said.code(), n_loads(&bench.latest())), (0, 1), "{}", said.stderr);
     assert!(dir.is_dir() && !new.exists());

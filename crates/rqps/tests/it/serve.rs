@@ -70,12 +70,15 @@ fn every_page() {
     let compare = format!("/compare?s={NIGHT}:0&s=20261103-080000-nightly:1");
     let of_one = format!("/compare?s={NIGHT}:0&s={NIGHT}:1&base={NIGHT}:1");
     for (path, words) in [
-        (format!("/runs/{NIGHT}"), &["point-query", "pg180.small", "6 slices"][..]),
-        (format!("/runs/{NIGHT}/report"), &["rqps report", "All runs", "point-query"]),
+        (format!("/runs/{NIGHT}"), &["rqps report", "All runs", "point-query"][..]),
+        (format!("/runs/{NIGHT}/about"), &["point-query", "pg180.small", "6 slices"]),
         (format!("/runs/{NIGHT}/live"), &["The run finished.", "point-query, 1 client"]),
         (compare, &["pg174.small", "pg180.small", "20261103-080000-nightly", "Compare with:"]),
         (of_one, &["pg174.small", "Compare with:", "<strong><bdi>pg180.small</bdi></strong>"]),
-        ("/history".to_owned(), &["<option value=\"point-query\">"]),
+        (
+            "/history".to_owned(),
+            &["<option value=\"point-query\">", "/history?step=point-query&amp;by=time"],
+        ),
         ("/history?step=point-query&by=time".to_owned(), &["rqps history by time", "Another step"]),
         ("/?q=17 nightly+bench1".replace(' ', "+"), &["<tr data-words"]),
     ] {
@@ -140,7 +143,7 @@ fn a_history_leaves_out_what_cannot_be_read() {
     let served = Served::start(&bench, &[]);
     let page = served.get("/history?step=point-query&by=time").body;
     assert!(page.contains("point-query got slower"), "{page}");
-    let words = "Left out: run 20261104-080000-nightly cannot be read (";
+    let words = "Excluded: run 20261104-080000-nightly cannot be read (";
     assert!(page.contains(&format!("<p role=\"alert\">{words}")), "{page}");
     // No other run has it.
     let none = served.get_with("/history?step=scan&by=time", &[]);
@@ -161,18 +164,44 @@ fn a_run_without_a_finished_step_has_a_report() {
     store(&bench, &empty);
     let served = Served::start(&bench, &[]);
     let (id, no_steps) = (&unfinished.id, &empty.id);
-    let report = served.get(&format!("/runs/{id}/report"));
+    let report = served.get(&format!("/runs/{id}"));
     assert_guarded("report", &report);
-    for words in ["The run was interrupted before its end.", "Not reached on", "All runs"] {
+    for words in ["The run was interrupted.", "Not reached on", "All runs"] {
         assert!(report.body.contains(words), "lacks {words}: {}", report.body);
     }
-    assert!(served.get(&format!("/runs/{id}")).body.contains(&format!("/runs/{id}/report")));
+    let about = served.get(&format!("/runs/{id}/about")).body;
+    assert!(about.contains(&format!("href=\"/runs/{id}\"")), "{about}");
     let csv = served.get(&format!("/runs/{id}/data/{id}.csv"));
     assert_eq!(csv.body, bench.output(&["report", id, "--format", "csv"]));
     // A run without steps has none, there as here.
-    assert_eq!(served.get_with(&format!("/runs/{no_steps}/report"), &[]).status, 404);
     assert!(served.get(&format!("/runs/{no_steps}")).body.contains("There is no report"));
     assert_ne!(bench.run(&["report", no_steps, "--format", "html"]).code(), 0);
+}
+
+/// A list says how each run came out, where a run has said so; of an older state of the run nobody has.
+#[test]
+fn the_list_has_verdicts() {
+    let bench = nights();
+    let archive = bench.path("night.tar.zst").display().to_string();
+    bench.output(&["runs", "export", NIGHT, "-o", &archive]);
+    bench.output(&["runs", "rm", NIGHT]);
+    let served = Served::start(&bench, &[]);
+    assert!(!served.get("/").body.contains("unclear"));
+    bench.output(&["runs", "import", &archive]);
+    let list = served.get("/").body;
+    let headline = bench.json(&["report", NIGHT, "--format", "json"]);
+    let counts = &headline["candidates"][0];
+    let words: Vec<String> = ["slower", "faster", "same", "unclear"]
+        .into_iter()
+        .filter_map(|word| Some((word, counts[format!("n_{word}")].as_u64().filter(|n| *n > 0)?)))
+        .map(|(word, n)| format!("<span class=\"{word}\">{n} {word}</span>"))
+        .collect();
+    assert!(!words.is_empty(), "{headline}");
+    assert!(words.iter().all(|word| list.contains(word)), "{words:?}: {list}");
+    let file = bench.path(&format!("rqps-results/artifacts/{NIGHT}/verdicts.json"));
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("\"n_done\":", "\"n_done\":1")).unwrap();
+    assert!(!served.get("/").body.contains(&words[0]));
 }
 
 #[test]
@@ -184,9 +213,9 @@ fn what_is_not_there() {
         "/runs/nosuch",
         // The beginning of an id is not the id.
         "/runs/20261101",
-        "/runs/20261101/report",
+        "/runs/20261101/about",
         "/runs/..",
-        "/runs/%2e%2e/report",
+        "/runs/%2e%2e/about",
         "/runs/../../rqps.db",
         "/static/../Cargo.toml",
         "/static/..%2f..%2fetc%2fpasswd",
@@ -262,7 +291,7 @@ fn texts_from_outside_are_only_text() {
         "/".to_owned(),
         format!("/?q={step}&tag=%22%3E{step}"),
         format!("/runs/{id}"),
-        format!("/runs/{id}/report"),
+        format!("/runs/{id}/about"),
         format!("/runs/{id}/live"),
         format!("/compare?s={id}:0&s=20261105-080000-nightly:0"),
         format!("/compare?s={id}:0&s={id}:1"),
@@ -322,7 +351,7 @@ fn a_token_is_shown_before_anything_is() {
     let locked = served.get_with("/", &[]);
     assert_eq!(locked.header("www-authenticate"), "Bearer");
     assert!(locked.body.contains("src=\"/static/unlock.js\""), "{}", locked.body);
-    let report = format!("/runs/{NIGHT}/report");
+    let report = format!("/runs/{NIGHT}");
     let none = [
         "/",
         "/history",

@@ -132,11 +132,11 @@ fn a_run_that_was_killed_is_over() {
         }
         last = data;
     }
-    assert!(last.contains("ended without saying so"), "{last}");
+    assert!(last.contains("ended unexpectedly"), "{last}");
     // What it told last stays beside its artifacts, and says nothing any more.
     let page = served.get(&format!("/runs/{id}/live")).body;
-    assert!(page.contains("ended without saying so") && !page.contains(" left</strong>"), "{page}");
-    assert!(served.get("/").body.contains("ended without saying so"));
+    assert!(page.contains("ended unexpectedly") && !page.contains(" left</strong>"), "{page}");
+    assert!(served.get("/").body.contains("ended unexpectedly"));
     let sequential = NULL.replace("slice = \"20ms\"\n", "mode = \"sequential\"\n");
     let (running, id) = begun(&bench, &sequential.replace("followed", "one-by-one"));
     let told = told(&served, &id);
@@ -170,7 +170,7 @@ slices = 6
     assert_followed(&told, &["point-query", "update-index"]);
     let said = running.finish();
     assert_eq!(said.code(), 0, "{}", said.stderr);
-    let report = served.get(&format!("/runs/{id}/report"));
+    let report = served.get(&format!("/runs/{id}"));
     assert!(report.body.contains("pg1122.small"), "the report of both");
     bench.assert_tidy(&id);
 }

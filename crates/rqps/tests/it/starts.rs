@@ -229,7 +229,7 @@ fn real_servers_are_started_again_on_their_data_by_default() {
         let text =
             bench.output(&["report", "--full"]).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.contains("Each step was measured on 4 starts of the servers."), "{text}");
-        assert!(text.contains("a-again is a once more, as a server of its own."), "{text}");
+        assert!(text.contains("a-again is a again, as a separate server."), "{text}");
         bench.assert_tidy(run["id"].as_str().unwrap());
     });
 }
@@ -262,7 +262,7 @@ fn systems_that_do_not_fit_together_are_measured_one_after_the_other() {
     assert_eq!(said.code(), 0, "{}", said.stderr);
     for words in [
         "the systems do not fit into memory together (caches of a ",
-        "one after the other, on 4 starts of each in a new random order",
+        "one after the other, with 4 starts each, in a new random order",
         "; the budget is 2 slices of 0.25 s on each start; no step ends early",
         "start 4 of 4 of the servers",
     ] {

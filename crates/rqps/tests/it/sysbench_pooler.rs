@@ -43,7 +43,7 @@ fn a_proxy_that_loses_statements_is_named_once_with_the_remedy() {
         let fatal: Vec<&str> =
             said.stdout.lines().filter(|line| line.starts_with("FATAL: ")).collect();
         let [line] = fatal[..] else { panic!("{}", said.stdout) };
-        for words in ["a proxy between here and the server", "use --db-ps-mode=disable", code] {
+        for words in ["a proxy before the server", "use --db-ps-mode=disable", code] {
             assert!(line.contains(words), "no {words:?} in {line}");
         }
         let said = run("./point.lua --db-ps-mode=disable run");

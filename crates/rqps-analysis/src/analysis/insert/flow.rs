@@ -21,13 +21,13 @@ pub struct Flow {
     pub role: Role,
     /// How many clients.
     pub clients: u32,
-    /// Whether they are those whose work is the step's figure.
+    /// Whether the step's rate counts their work.
     pub is_own: bool,
     /// Whether an imported file states its rate, and neither counts, times nor seconds are known.
     pub is_stated: bool,
-    /// Rows per second of all of them that were asked for; absent for as fast as they go.
+    /// Target of all of them together, rows per second; absent without one.
     pub target_per_s: Option<f64>,
-    /// Queries, or rows inserted or deleted, per second; of `is_own` the step's figure.
+    /// Queries, or rows inserted or deleted, per second; of `is_own` the step's rate.
     pub rate_per_s: f64,
     /// Queries, or rows inserted or deleted; 0 of `is_stated`.
     pub n_operations: u64,
@@ -35,7 +35,7 @@ pub struct Flow {
     pub per_statement: f64,
     /// Response times, from the intended start where a rate was set.
     pub response: Option<ResponseTimes>,
-    /// How starts kept to the rate, where one was set.
+    /// How a set rate was held; absent without one.
     pub lateness: Option<Lateness>,
     /// 99% of the starts were at most this late, nanoseconds.
     pub late_p99_ns: Option<u64>,
@@ -49,8 +49,8 @@ pub struct Flow {
     pub starts: Vec<u32>,
     /// What was counted in each of `seconds`, response times among it.
     pub points: Vec<Vec<SeriesPoint>>,
-    /// Whether `seconds` has rates of whole slices among them, in place of seconds that there are not:
-    /// of work that was done in less, or in turns that are no seconds.
+    /// Whether `seconds` has rates of whole slices instead of seconds: of work that took less than
+    /// a second, or of blocks that are no whole seconds.
     pub is_by_block: bool,
 }
 

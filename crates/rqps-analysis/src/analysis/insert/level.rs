@@ -1,18 +1,18 @@
-//! Where a figure lies among those of all systems on its step: the field's colours of absolute figures.
+//! Where a rate lies among those of all systems on its step: the field's colours of absolute rates.
 
 /// From this share of the largest figure on the smallest is not marked: the field's rule.
 const CLOSE: f64 = 0.8;
 
-/// Where a figure lies.
+/// Where a rate lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// In the bottom quarter of the range of figures: red.
+    /// In the bottom quarter of the range of rates: red.
     Bottom,
     /// In its middle half, or nothing to compare with.
     Middle,
     /// In its top quarter: green.
     Top,
-    /// The insert rate was not held; it takes no part in the range: grey.
+    /// The insert rate was not held, so the range excludes the rate: grey.
     Unheld,
 }
 

@@ -1,4 +1,4 @@
-//! Whether a step's inserts kept to their rate: on average, second by second, and start by start.
+//! Whether a step's inserts held their rate: on average, second by second, and start by start.
 
 use super::Flow;
 use rqps_text::number;
@@ -9,7 +9,7 @@ pub const HELD: f64 = 0.95;
 /// How a rate was held.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sla {
-    /// Rows per second that were asked for.
+    /// Target, rows per second.
     pub target_per_s: f64,
     /// Rows per second over all slices.
     pub average_per_s: f64,
@@ -60,7 +60,7 @@ impl Sla {
         self.average_per_s / self.target_per_s
     }
 
-    /// The average as it is shown: an average that just fails is not rounded to one that is held.
+    /// The average for display: an average that just fails is not rounded to one that holds.
     #[must_use]
     pub fn shown_average(&self) -> f64 {
         let unit = 10_f64.powi(i32::try_from(number::decimals(self.average_per_s)).unwrap_or(0));

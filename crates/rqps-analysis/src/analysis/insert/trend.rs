@@ -1,4 +1,4 @@
-//! Whether a step's second half went at another rate than its first.
+//! Whether the rate of a step's second half differs from that of its first.
 
 /// A difference of the halves' mean rates from which on it is told, as a share: the practical bound of
 /// the verdicts.
@@ -14,11 +14,11 @@ const TOLD_P: f64 = 0.05;
 /// mean of some.
 const MAX_VALUES: usize = 10;
 
-/// The mean rate of the second half over that of the first, where they differ by more than 5% and the
-/// 95% interval of Welch's t does not hold 1. The middle second of an odd number is left out.
+/// The mean rate of the second half over that of the first, where they differ by more than 5% and
+/// the 95% interval of Welch's t excludes 1. The middle second of an odd number is not used.
 ///
-/// `starts` tells which start of the servers each list of seconds is of. Each is looked at by itself, as
-/// tables are filled anew for it: of several it is the surest, its p-value times their number.
+/// `starts` has the start of the servers of each list of seconds. Each start is tested by itself,
+/// because it has new tables: of several the surest counts, its p-value times their number.
 ///
 /// `None` where they do not differ, or where there are too few seconds to tell.
 #[must_use]

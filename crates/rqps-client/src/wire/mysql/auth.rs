@@ -161,16 +161,16 @@ impl<'a> Exchange<'a> {
         match (self.privacy, &self.key) {
             // Over TLS servers take the password as it is and nothing else.
             (Privacy::Unproven, _) => Ok(Step::Unsupported(format!(
-                "{} asks for the password itself, over TLS with a certificate that is not checked, \
-                 which anybody on the way can make: name the file of the server's certificate or \
-                 of its authority (ca=FILE; of rqps sysbench --mysql-ssl-ca=FILE)",
+                "{} asks for the password itself, but TLS does not check the server's certificate, \
+                 so another host may pretend to be the server: name the file of the server's \
+                 certificate or of its authority (ca=FILE; for rqps sysbench --mysql-ssl-ca=FILE)",
                 self.plugin
             ))),
             (_, Some(key)) => key.encrypt(&self.masked(), seed).map(Step::Send),
             (Privacy::Open, None) => Ok(Step::Unsupported(format!(
-                "{} asks for the password itself, over a network without TLS, where anybody on the \
-                 way can read it or send a key of their own: use TLS with the server's certificate \
-                 (tls=required&ca=FILE; of rqps sysbench --mysql-ssl=on --mysql-ssl-ca=FILE), or \
+                "{} asks for the password itself, but the network has no TLS, so other hosts can \
+                 read it or send a key of their own: use TLS with the server's certificate \
+                 (tls=required&ca=FILE; for rqps sysbench --mysql-ssl=on --mysql-ssl-ca=FILE), or \
                  name the server's RSA key (server_public_key=FILE)",
                 self.plugin
             ))),

@@ -214,7 +214,7 @@ pub(super) fn wrong_type(i: usize, param: ParamType) -> String {
 
 #[cold]
 pub(super) fn wrong_count(declared: usize, given: usize) -> String {
-    format!("{given} parameters given where it declares {declared}")
+    format!("{given} parameters given, {declared} declared")
 }
 
 #[cfg(test)]
@@ -317,10 +317,7 @@ mod tests {
             wide,
             "parameter 1: 2147483648 does not fit a 32-bit integer; declare it as bigint"
         );
-        assert_eq!(
-            ints.encode(&params(&[])).unwrap_err(),
-            "0 parameters given where it declares 1"
-        );
+        assert_eq!(ints.encode(&params(&[])).unwrap_err(), "0 parameters given, 1 declared");
         let mut texts = Execute::new(1, &[ParamType::Text]);
         assert!(texts.encode(&params(&[1])).unwrap_err().contains("declared as text"));
         let mut text = Params::new();

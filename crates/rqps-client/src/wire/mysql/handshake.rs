@@ -35,7 +35,7 @@ pub fn parse_greeting(payload: &[u8]) -> Result<Greeting, Violation> {
     let protocol = reader.u8("the greeting")?;
     if protocol != 10 {
         return Err(Violation::new(format!(
-            "handshake version {protocol} where 10 is expected: is this a MySQL server's port?"
+            "handshake version {protocol}, expected 10: is this the port of a MySQL server?"
         )));
     }
     let version = String::from_utf8_lossy(reader.nul_string("the version")?).into_owned();

@@ -25,7 +25,7 @@ impl TextStatement {
         let n_marks = pieces.len() - 1;
         if n_marks != params.len() {
             return Err(format!(
-                "it has {n_marks} question marks and declares {} parameters",
+                "it has {n_marks} question marks but declares {} parameters",
                 params.len()
             ));
         }
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn marks_and_parameters_must_agree() {
         let error = TextStatement::new("select ?", &[]).unwrap_err();
-        assert_eq!(error, "it has 1 question marks and declares 0 parameters");
+        assert_eq!(error, "it has 1 question marks but declares 0 parameters");
         let statement = TextStatement::new("select ?", &[ParamType::Int]).unwrap();
         let mut params = Params::new();
         assert!(statement.encode(&mut Vec::new(), &params, true).is_err());

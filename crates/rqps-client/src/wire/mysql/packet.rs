@@ -73,7 +73,7 @@ pub(super) fn check_seq(expected: u8, got: u8, first: Option<u8>) -> Result<(), 
 
 #[cold]
 fn out_of_order(expected: u8, got: u8) -> Violation {
-    Violation::new(format!("packet number {got} where {expected} was due"))
+    Violation::new(format!("packet number {got}, expected {expected}"))
 }
 
 /// A whole message, taken off the front of received bytes.
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn numbers_are_checked_but_not_of_errors() {
         let error = split_message(b"\x01\0\0\x02a", 1).unwrap_err();
-        assert_eq!(error.to_string(), "packet number 2 where 1 was due");
+        assert_eq!(error.to_string(), "packet number 2, expected 1");
         assert!(split_message(b"\x01\0\0\x07\xff", 1).unwrap().is_some());
         assert_eq!(split_message(b"\x01\0\0", 1).unwrap(), None);
         assert_eq!(split_message(b"\x01\0\0\x02", 1).unwrap(), None);

@@ -34,7 +34,7 @@ pub fn parse_eof(payload: &[u8]) -> Result<u16, Violation> {
     let mut reader = Reader::new(payload);
     match reader.u8("an EOF packet")? {
         0xFE if payload.len() < 9 => {}
-        other => return Err(Violation::new(format!("{other:#04x} where an EOF packet was due"))),
+        other => return Err(Violation::new(format!("{other:#04x} in place of an EOF packet"))),
     }
     reader.u16("warnings")?;
     reader.u16("the status flags")

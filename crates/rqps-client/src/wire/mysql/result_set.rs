@@ -59,7 +59,7 @@ impl ResultReader {
             }
             Phase::First if first == 0xFB => {
                 return Err(Violation::new(
-                    "the server asks for a local file (LOAD DATA LOCAL), which is not done",
+                    "the server asks for a local file (LOAD DATA LOCAL), which rqps refuses",
                 ));
             }
             Phase::First => match Reader::new(payload).lenenc("the column count")? {

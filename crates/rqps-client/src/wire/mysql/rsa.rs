@@ -44,7 +44,7 @@ impl PublicKey {
         let key = SubjectPublicKeyInfoDer::from_pem_slice(pem)
             .map_err(|error| Violation::new(format!("the server's public key: {error}")))?;
         Self::parse(&key)
-            .ok_or_else(|| Violation::new("the server's public key is no RSA key in DER form"))
+            .ok_or_else(|| Violation::new("the server's public key is not an RSA key in DER form"))
     }
 
     /// Encrypts `secret`.

@@ -341,7 +341,7 @@ impl Scanner {
             }
             (Phase::First, 0xFB) => {
                 return Err(Violation::new(
-                    "the server asks for a local file (LOAD DATA LOCAL), which is not done",
+                    "the server asks for a local file (LOAD DATA LOCAL), which rqps refuses",
                 ));
             }
             (Phase::First, _) => match Reader::new(payload).lenenc("the column count")? {

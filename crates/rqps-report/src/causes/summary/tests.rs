@@ -107,10 +107,10 @@ fn what_background_work_hides_is_told_of_the_threads_that_serve_clients() {
         ("point-query", Group::Point, "query", serving(1.5)),
         ("write-only", Group::Write, "query", serving(1.2)),
     ];
-    expect!["New CPU overhead: CPU of the threads that serve clients per query rose to 1.20-1.50x on point-query and write-only, IO unchanged."]
+    expect!["New CPU overhead: CPU of connection threads per query rose to 1.20-1.50x on point-query and write-only, IO unchanged."]
         .assert_eq(&told(&rows));
     rows[0].3 = cpu(1.5);
-    expect!["New CPU overhead: server CPU per query rose to 1.20-1.50x on point-query and write-only, IO unchanged; on write-only that of the threads that serve clients."]
+    expect!["New CPU overhead: server CPU per query rose to 1.20-1.50x on point-query and write-only, IO unchanged; on write-only, CPU of connection threads."]
         .assert_eq(&told(&rows));
 }
 

@@ -67,7 +67,7 @@ impl Blocks<'_, '_> {
                 let (step, missing) = (&self.planned.info.name, missing * 100.0);
                 let label = self.lanes[at].bench.label;
                 let told = format!(
-                    "{label}: {missing:.0}% of the writes of {step} are missing; the others do not wait any longer"
+                    "{label}: {missing:.0}% of the writes of {step} are missing; the other systems stop waiting"
                 );
                 observer.tell(Event::Note(&told));
                 break;

@@ -158,8 +158,8 @@ fn ids_of(connection: &mut dyn Connection, table: u32, dbms: Dbms) -> Result<(u6
         (None, None) => Ok((1, 0)),
         (Some(min), Some(max)) => match (min.parse(), max.parse()) {
             (Ok(min), Ok(max)) => Ok((min, max)),
-            _ => bail!("{sql}: {min}, {max} are no ids"),
+            _ => bail!("{sql}: {min}, {max} are not ids"),
         },
-        _ => bail!("{sql}: half an answer"),
+        _ => bail!("{sql}: only one of two ids"),
     }
 }

@@ -117,7 +117,7 @@ fn a_slice_in_which_nothing_could_be_stopped_fails() {
     let injected_slowdown =
         injecting(vec![child.id().cast_signed()], Duty::of(0.5, CYCLE), GO_ON_WITHIN);
     let failure = first_failure(&injected_slowdown);
-    assert!(failure.contains("nothing was there to be stopped"), "{failure}");
+    assert!(failure.contains("there was nothing to stop"), "{failure}");
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn a_helper_that_panics_fails_the_slice() {
     let broken = Duty { share: 0.5, cycle: Duration::ZERO, owed_ns: 0.0 };
     let injected_slowdown = injecting(Vec::new(), broken, GO_ON_WITHIN);
     let failure = first_failure(&injected_slowdown);
-    assert!(failure.contains("the thread that stops it has ended"), "{failure}");
+    assert!(failure.contains("the thread that stops the server has ended"), "{failure}");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn what_does_not_go_on_is_waited_for_with_patience_alone() {
     let holding = Holding::of(&injected_slowdown.shared, injected_slowdown.shared.lock());
     injected_slowdown.edge(Edge::End);
     let failure = format!("{:#}", injected_slowdown.end().unwrap_err());
-    assert!(failure.contains("did not stop and go on within 0.05 s"), "{failure}");
+    assert!(failure.contains("did not stop and continue within 0.05 s"), "{failure}");
     drop(holding);
     drop(injected_slowdown);
 }

@@ -14,18 +14,18 @@ const ALLOW: &str = "sysctl kernel.perf_event_paranoid=1 (as root)";
 /// The package with perf, as Debian and Ubuntu name it.
 const INSTALL: &str = "apt-get install linux-perf";
 
-/// What can be sampled.
+/// What perf can sample on this host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ability {
-    /// perf's event for CPU time: with the kernel's part where this user may see it.
+    /// perf's event for CPU time: with the kernel's part if this user may see that part.
     pub event: &'static str,
-    /// What cannot be had, with the command that would help.
+    /// What is not available, with the command that helps.
     pub missing: Vec<NotHad>,
     /// Whether the CPU has counters of cycles and instructions that perf can read.
     pub has_counters: bool,
 }
 
-/// Looks at what can be sampled.
+/// Finds out what perf can sample.
 ///
 /// # Errors
 /// What keeps perf from sampling at all.
@@ -39,8 +39,7 @@ pub fn look() -> Result<Ability, NotHad> {
     if !has_counters {
         missing.push(NotHad {
             what: "hardware counters".to_owned(),
-            reason: "this CPU, or the hypervisor above it, gives perf none (cycles, instructions, \
-                     cache misses)"
+            reason: "this CPU or its hypervisor provides none (cycles, instructions, cache misses)"
                 .to_owned(),
             remedy: String::new(),
         });

@@ -102,7 +102,7 @@ impl Recorder {
         let (control, answers) = (dir.join("control"), dir.join("answers"));
         for path in [&control, &answers] {
             let _ = fs::remove_file(path);
-            mkfifo(path, Mode::S_IRUSR | Mode::S_IWUSR).context("make a pipe for perf")?;
+            mkfifo(path, Mode::S_IRUSR | Mode::S_IWUSR).context("create a pipe for perf")?;
         }
         let (data, said) = (dir.join("perf.data"), dir.join("perf.txt"));
         let mut command = perf();
@@ -162,14 +162,14 @@ impl Recorder {
     fn tell(&mut self, command: &str) -> Result<()> {
         self.control
             .write_all(format!("{command}\n").as_bytes())
-            .with_context(|| format!("tell perf to {command}"))?;
+            .with_context(|| format!("send {command} to perf"))?;
         let since = Instant::now();
         let mut answer = [0_u8; 64];
         while since.elapsed() < PATIENCE {
             match self.answers.read(&mut answer) {
                 Ok(n) if n > 0 => return Ok(()),
                 Err(e) if e.kind() != ErrorKind::WouldBlock => {
-                    return Err(e).context("hear what perf answers");
+                    return Err(e).context("read perf's answer");
                 }
                 _ => {}
             }
@@ -188,7 +188,7 @@ pub(super) fn read(data: &Path, dir: &Path, interrupt: &AtomicBool) -> Result<Sc
     let mut command = perf();
     command.args(["script", "--no-inline", "--fields", "tid,period,ip,sym,dso", "--input"]);
     command.arg(data);
-    command.stdout(File::create(&out).context("make a file for perf's output")?);
+    command.stdout(File::create(&out).context("create a file for perf's output")?);
     let process = spawn(command, &said)?;
     let since = Instant::now();
     while process.ended()?.is_none() {
@@ -203,13 +203,13 @@ pub(super) fn read(data: &Path, dir: &Path, interrupt: &AtomicBool) -> Result<Sc
     if process.ended()?.is_some_and(|status| !status.success()) {
         bail!("perf cannot read its recording: {}", last_words(&said));
     }
-    parse(BufReader::new(File::open(&out).context("open what perf wrote")?))
+    parse(BufReader::new(File::open(&out).context("open perf's output")?))
 }
 
 /// What `perf script` wrote, a line at a time: of many samples it is larger than perf's own file.
 fn parse(mut from: impl BufRead) -> Result<Script> {
     let (mut reader, mut line) = (ScriptReader::default(), Vec::new());
-    while from.read_until(b'\n', &mut line).context("read what perf wrote")? > 0 {
+    while from.read_until(b'\n', &mut line).context("read perf's output")? > 0 {
         let text = String::from_utf8_lossy(&line);
         reader.line(text.trim_end_matches(['\n', '\r']))?;
         line.clear();
@@ -226,7 +226,7 @@ fn pages_of_each(at_once: usize) -> u32 {
 
 /// Starts perf as who runs rqps: it ends with it.
 pub(super) fn spawn(mut command: Command, said: &Path) -> Result<Process> {
-    command.stderr(File::create(said).context("make a file for what perf says")?);
+    command.stderr(File::create(said).context("create a file for perf's messages")?);
     let me = Identity { switch: false, ..Identity::for_servers()? };
     process::spawn(command, &me, Signal::SIGKILL).context("start perf")
 }
@@ -251,7 +251,7 @@ fn last_words(said: &Path) -> String {
     let text = String::from_utf8_lossy(&text);
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let last = &lines[lines.len().saturating_sub(4)..];
-    if last.is_empty() { "it said nothing".to_owned() } else { last.join(" ") }
+    if last.is_empty() { "no message".to_owned() } else { last.join(" ") }
 }
 
 #[expect(clippy::disallowed_methods, reason = "a process and a pipe of perf have no timed wait")]

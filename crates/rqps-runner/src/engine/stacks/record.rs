@@ -264,7 +264,7 @@ impl Recorded {
                 n_frames: script.n_frames,
                 n_unknown: script.n_unknown,
                 is_stripped: symbols.as_ref().is_ok_and(Symbols::is_stripped),
-                symbols: symbols.map_or_else(|e| format!("not known ({e})"), |s| s.to_string()),
+                symbols: symbols.map_or_else(|e| format!("unknown ({e})"), |s| s.to_string()),
                 cost_ns,
             });
         }

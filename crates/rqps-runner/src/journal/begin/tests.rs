@@ -98,19 +98,19 @@ fn a_run_resumes_with_its_own_steps_alone() {
     let name = &run.steps[last].info.name;
     assert_eq!(
         why_not(&run, &edited, &run.host, &environment),
-        Some(format!("step {name} is another now"))
+        Some(format!("step {name} has changed"))
     );
     let why = why_not(&run, &steps[1..], &run.host, &environment).unwrap();
     let n = steps.len();
-    assert_eq!(why, format!("its suite had {n} steps and has {} now", n - 1));
+    assert_eq!(why, format!("its suite had {n} steps and now has {}", n - 1));
     let mut moved = steps.clone();
     moved[last].placement = Placement::Split;
     let why = why_not(&run, &moved, &run.host, &environment).unwrap();
     let was = run.steps[last].placement;
-    assert_eq!(why, format!("step {name} was placed {was} and would be split now"));
+    assert_eq!(why, format!("the placement of step {name} was {was} and is now split"));
     let newer = Environment { rqps_version: "0.2.0".to_owned(), ..environment };
     let why = why_not(&run, &steps, &run.host, &newer).unwrap();
-    assert_eq!(why, "rqps 0.1.0 began it, and this is 0.2.0");
+    assert_eq!(why, "rqps 0.1.0 began it, this is rqps 0.2.0");
 }
 
 #[test]
@@ -128,20 +128,20 @@ fn a_run_resumes_on_its_own_host_alone() {
     assert_eq!(other_host(&host, &alike), None);
     let why = |other: Host| other_host(&host, &other).unwrap();
     let newer = Host { kernel: "6.1.0-20".to_owned(), ..host.clone() };
-    assert_eq!(why(newer), "the host's kernel was \"6.1.0-18\" and is \"6.1.0-20\"");
+    assert_eq!(why(newer), "the host's kernel was \"6.1.0-18\" and is now \"6.1.0-20\"");
     let elsewhere = Host { storage: "xfs on /dev/sda".to_owned(), ..host.clone() };
-    let words = "the host's storage was \"ext4 on /dev/sd*\" and is \"xfs on /dev/sd*\"";
+    let words = "the host's storage was \"ext4 on /dev/sd*\" and is now \"xfs on /dev/sd*\"";
     assert_eq!(why(elsewhere), words);
     let renamed = Host { storage: "ext4 on /dev/sdb".to_owned(), ..host.clone() };
     assert_eq!(other_host(&host, &renamed), None);
     let ahead = |kb| Host { read_ahead_kb: Some(kb), ..host.clone() };
-    let words = "the host's read-ahead was 128 KB and is 8192 KB";
+    let words = "the host's read-ahead was 128 KB and is now 8192 KB";
     assert_eq!(other_host(&ahead(128), &ahead(8192)).unwrap(), words);
     // A run of before it was recorded.
     assert_eq!((other_host(&host, &ahead(8192)), other_host(&ahead(8192), &host)), (None, None));
-    assert_eq!(why(Host { n_cpus: 2, ..host.clone() }), "the host had 4 CPUs and has 2 now");
+    assert_eq!(why(Host { n_cpus: 2, ..host.clone() }), "the host had 4 CPUs and now has 2");
     let smaller = Host { memory_bytes: 8 << 30, ..host.clone() };
-    let words = "the host had 16384 MiB of memory and has 8192 MiB now";
+    let words = "the host had 16384 MiB of memory and now has 8192 MiB";
     assert_eq!(
         (why(smaller.clone()), other_host(&smaller, &host).is_some()),
         (words.to_owned(), true)
@@ -176,7 +176,7 @@ fn a_calibration_made_meanwhile_is_for_later_runs() {
     let newer = Environment { rqps_version: "0.2.0".to_owned(), ..environment };
     let (begun, told) = begin(&auto, &store, &newer).unwrap();
     assert_eq!(begun.run.n_resumed, 0);
-    let words = "cannot be resumed: rqps 0.1.0 began it, and this is 0.2.0; a new run begins";
+    let words = "cannot be resumed: rqps 0.1.0 began it, this is rqps 0.2.0; a new run begins";
     assert!(told.iter().any(|told| told.contains(words)), "{told:?}");
 }
 

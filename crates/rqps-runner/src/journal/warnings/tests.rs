@@ -19,17 +19,17 @@ fn another_version_or_program_is_no_part_of_the_same_run() {
     let was = system("8.0.33", &[]);
     assert_eq!(other_program(&was, &was), None);
     let newer = system("8.0.34", &[]);
-    assert_eq!(other_program(&was, &newer).as_deref(), Some("was 8.0.33 and is 8.0.34"));
+    assert_eq!(other_program(&was, &newer).as_deref(), Some("was 8.0.33 and is now 8.0.34"));
     let built = |sum: &str| {
         let mut system = was.clone();
         system.build.insert("program_sha256".to_owned(), sum.to_owned());
         system
     };
     let why = other_program(&built("aa"), &built("bb")).unwrap();
-    assert_eq!(why, "is another program than it was (SHA-256 aa before, bb now)");
+    assert_eq!(why, "is now a different program (SHA-256 aa before, bb now)");
     let from = |origin: &str| RunSystem { origin: origin.to_owned(), ..was.clone() };
     let why = other_program(&from("a:zip sha256:aa"), &from("a:zip sha256:bb")).unwrap();
-    assert_eq!(why, "came from a:zip sha256:aa and comes from a:zip sha256:bb now");
+    assert_eq!(why, "came from a:zip sha256:aa and now comes from a:zip sha256:bb");
     // The same one with a log.
     assert_eq!(other_program(&was, &system("8.0.33-log", &[])), None);
 }

@@ -129,7 +129,7 @@ fn deleted(pairs: &[Arc<Pair>], rows_per_statement: u64) -> Check {
     Check {
         name: "rows deleted".to_owned(),
         passed: rows().all(is_level),
-        found: format!("{deleted} beside {inserted} inserted"),
+        found: format!("{deleted}, with {inserted} inserted"),
     }
 }
 

@@ -24,8 +24,8 @@ pub(crate) fn check_patterns(profiling: &Profiling, steps: &[PlannedStep]) -> Re
                 .collect();
             let known: Vec<&str> = known.into_iter().take(8).collect();
             anyhow::bail!(
-                "no step {pattern:?} can be profiled; steps of this plan that can: {} (those of the \
-                 Insert Benchmark cannot yet)",
+                "no step {pattern:?} can be profiled; possible in this plan: {} (steps of the Insert \
+                 Benchmark cannot be profiled)",
                 if known.is_empty() { "none".to_owned() } else { known.join(", ") }
             );
         }

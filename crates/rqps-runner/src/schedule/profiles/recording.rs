@@ -118,7 +118,7 @@ impl Profiler {
             let at = members.iter().position(|member| member.idx() == *system);
             let at = at.context("no such system")?;
             let up = &members[at].up;
-            let server = up.server_pid().context("the server is not rqps's own")?;
+            let server = up.server_pid().context("rqps did not start the server")?;
             let bench = run.bench(up);
             let clients = StepClients::without_checks(&bench, planned, seed);
             failed.push(clients.as_ref().err().map(|error| anyhow::anyhow!("{error:#}")));

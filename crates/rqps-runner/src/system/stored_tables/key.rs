@@ -8,7 +8,7 @@ use rqps_server::{Identity, Installed};
 use rqps_workload::LoadSpec;
 use serde::{Deserialize, Serialize};
 
-/// All that the data of filled tables depend on. Data are copied only where all of it is the same.
+/// Everything that the data of filled tables depend on. Data are copied only if all of it is equal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TablesKey {
     /// Version of rqps.
@@ -37,7 +37,7 @@ pub struct TablesKey {
     pub secondary: bool,
     /// Distribution of column k.
     pub distribution: String,
-    /// What the rows are drawn from, in decimal: TOML has no numbers so large.
+    /// Seed of the rows, in decimal: TOML has no numbers so large.
     pub seed: String,
     /// Statements and first rows of the first table.
     pub sample: Vec<String>,

@@ -81,6 +81,6 @@ fn somebody_s_files_in_the_store_stay() {
     let store = TablesStore { root: top.path().join(ROOT) };
     let dir = stored(&store, &key());
     let error = store.remove(&key()).unwrap_err();
-    assert!(format!("{error:#}").contains("somebody else's files"), "{error:#}");
+    assert!(format!("{error:#}").contains("files that rqps did not create"), "{error:#}");
     assert_eq!(fs::read_to_string(dir.join("instance/data/t.ibd")).unwrap(), "rows");
 }

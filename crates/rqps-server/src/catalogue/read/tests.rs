@@ -119,9 +119,9 @@ fn mistakes_name_file_line_and_entry() {
             # "\"libx.so\""
             catalogue /home/me/servers.toml: line 15, mysql 9.9.1 official: unknown library "libx.so"; add a [[library]]
             # "build = \"my own\""
-            catalogue /home/me/servers.toml: line 2, mysql 8.0.33 my own: build = "my own" is no word of letters and digits
+            catalogue /home/me/servers.toml: line 2, mysql 8.0.33 my own: build = "my own" is not a word of letters and digits
             # "version = \"8.0.33\"\nbuild = \"mine\""
-            catalogue /home/me/servers.toml: line 15, mysql 8.0.33 mine: is there twice; give one of them another build
+            catalogue /home/me/servers.toml: line 15, mysql 8.0.33 mine: is listed twice; give one of them another build
             # "unpacked_mb = \"ten\""
             catalogue /home/me/servers.toml: TOML parse error at line 7, column 15
               |

@@ -123,11 +123,11 @@ fn run(
     detail.push_str(&wall::suspicion(instance.wall(), &done.output));
     if done.output.contains("could not look up effective user ID") {
         let uid = setup.identity.uid;
-        detail.push_str(&format!("; initdb wants an entry of /etc/passwd for user id {uid}"));
+        detail.push_str(&format!("; initdb needs an entry in /etc/passwd for user id {uid}"));
     }
     if setup.installed.program.to_string_lossy().contains(['"', '$', '`', '\\', '\n']) {
         detail.push_str(
-            "; initdb runs postgres by a shell, which misreads a path with \", $, ` or \\: move the server",
+            "; initdb runs postgres in a shell, which misreads a path with \", $, ` or \\; move the server",
         );
     }
     Err(Error::InitFailed {

@@ -54,7 +54,7 @@ fn the_mirror_is_the_hosts() {
     assert!(archive.contains("http://old/debian/ bullseye main\n"), "{archive}");
     assert!(archive.contains("http://old/sec/ bullseye-security main\n"), "{archive}");
     let error = of("sid", "jammy http://ubuntu/\njammy-security http://ubuntu/\n").unwrap_err();
-    assert!(error.contains("no source of Debian") && error.contains("jammy"), "{error}");
+    assert!(error.contains("no Debian source") && error.contains("jammy"), "{error}");
     assert!(of("sid", "").unwrap_err().contains("it has: nothing"));
 }
 

@@ -68,7 +68,7 @@ fn what_reaches_out_is_excluded_and_told_once_for_each_reason() {
         loose_event_scheduler=OFF
         --
         my.cnf: left out wsrep_on (line 1), wsrep_provider (line 2), wsrep_cluster_address (line 3): a cluster: rqps's server stands alone
-        my.cnf: rqps decides on port, socket itself
+        my.cnf: rqps sets port, socket itself
         my.cnf: left out init_file (line 8): statements of the user's tables: rqps's server has none of them
     "#]].assert_eq(&classified(
         Dbms::Mariadb,
@@ -82,7 +82,7 @@ fn what_reaches_out_is_excluded_and_told_once_for_each_reason() {
         --
         my.cnf: left out archive_mode (line 1), archive_command (line 2): archiving: rqps's server runs no commands and keeps its log to itself
         my.cnf: left out external_pid_file (line 4): rqps starts, watches and stops the server itself
-        my.cnf: rqps decides on data_directory, port, lc_messages itself
+        my.cnf: rqps sets data_directory, port, lc_messages itself
         my.cnf: left out cron.host (line 9): extensions that reach out, run jobs or are not loaded
         my.cnf:8: shared_preload_libraries loads no pg_cron: only extensions that stay within the server are loaded
     "#]].assert_eq(&classified(
@@ -135,10 +135,10 @@ fn a_negated_option_carries_no_path() {
 
 #[test]
 fn an_option_behind_a_point_is_refused_and_a_foreign_one_excluded() {
-    expect!["my.cnf:2: x.skip-grant-tables: a server takes it for skip_grant_tables; write the option without what stands before the point"].assert_eq(&refused(Dbms::Mariadb, "a=1\nx.skip-grant-tables"));
+    expect!["my.cnf:2: x.skip-grant-tables: a server takes it for skip_grant_tables; write the option without the prefix before the point"].assert_eq(&refused(Dbms::Mariadb, "a=1\nx.skip-grant-tables"));
     for text in ["x.feedback=ON", "loose-x.plugin_load_add = a.so", "x.loose-init_file = a"] {
         let error = refused(Dbms::Mariadb, text);
-        assert!(error.contains("without what stands before the point"), "{error}");
+        assert!(error.contains("without the prefix before the point"), "{error}");
     }
     // A part of an option is one in a plan alone.
     let text = "rocksdb_default_cf_options.skip-grant-tables = 1";
@@ -204,8 +204,8 @@ fn off_is_kept_where_a_version_has_the_option_on() {
 
 #[test]
 fn a_path_in_a_known_option_is_called_so() {
-    expect!["my.cnf:1: sync_binlog = /x: the value looks like a path, and the option takes none; write another value, or leave it out"].assert_eq(&refused(Dbms::Mysql, "sync_binlog = /x"));
-    expect!["my.cnf:1: work_mem = /x: the value looks like a path, and the option takes none; write another value, or leave it out"].assert_eq(&refused(Dbms::Postgres, "work_mem = /x"));
+    expect!["my.cnf:1: sync_binlog = /x: the value looks like a path, which the option does not take; write another value, or leave it out"].assert_eq(&refused(Dbms::Mysql, "sync_binlog = /x"));
+    expect!["my.cnf:1: work_mem = /x: the value looks like a path, which the option does not take; write another value, or leave it out"].assert_eq(&refused(Dbms::Postgres, "work_mem = /x"));
 }
 
 #[test]

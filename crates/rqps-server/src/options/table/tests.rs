@@ -85,7 +85,7 @@ fn the_beginning_of_a_name_is_taken_for_the_name() {
 /// The examples of the page for users.
 #[test]
 fn the_page_says_what_the_table_does() {
-    let page = include_str!("../../../../../docs/your-files.md");
+    let page = include_str!("../../../../../docs/how-to/configurations.md");
     let rows = [
         ("is a size", None),
         ("rqps sets itself", Some(Treatment::Ours)),

@@ -248,9 +248,9 @@ fn every_failure_is_told_with_the_next_step() {
     expect![[r#"
         mysql-5.6.14 could not be downloaded:
           http://site0/5.6/db-5.6.14.tar.gz: it answers 404 Not Found
-          http://site1/5.6/db-5.6.14.tar.gz: the file it gave is another one: its SHA-256 is 08f166476de183f7a1b2874d544d37912aaf8d19b92013e1aafe233ba231024a, the catalogue says 136f334d647619879743ff33fde1ac6547f40e314692441f2a125e087cad47c9
+          http://site1/5.6/db-5.6.14.tar.gz: it sent a different file: its SHA-256 is 08f166476de183f7a1b2874d544d37912aaf8d19b92013e1aafe233ba231024a, the catalogue says 136f334d647619879743ff33fde1ac6547f40e314692441f2a125e087cad47c9
           http://site2/5.6/db-5.6.14.tar.gz: it answers with a web page, no archive
-          http://site3/5.6/db-5.6.14.tar.gz: it answers 500 Internal Server Error (and so 3 times before)
+          http://site3/5.6/db-5.6.14.tar.gz: it answers 500 Internal Server Error (after 3 earlier failures)
           http://site4/5.6/db-5.6.14.tar.gz: it sends 999000 MB, far more than the archive should have
         get db-5.6.14.tar.gz in another way and put it into DIR, then run the command again"#]].assert_eq(&shown(&got, &sites));
 }

@@ -91,7 +91,7 @@ impl Transfer<'_> {
                 Ok(done) => Ok(Some(done)),
                 Err(TryRecvError::Empty) => Ok(None),
                 Err(TryRecvError::Disconnected) => {
-                    Err(Error::io("download", io::Error::other("the download ended in a bug")))
+                    Err(Error::io("download", io::Error::other("the download thread panicked")))
                 }
             }
         });
@@ -154,7 +154,9 @@ impl Work {
                 Err(Failure::Passing(why)) if left > 0 && !self.stopped() => why,
                 Err(Failure::Passing(why)) => {
                     let resumes = self.patience.resumes;
-                    return Err(Failure::Passing(format!("{why} (and so {resumes} times before)")));
+                    return Err(Failure::Passing(format!(
+                        "{why} (after {resumes} earlier failures)"
+                    )));
                 }
                 other => return other,
             };
@@ -216,7 +218,7 @@ impl Work {
             if from != Some(have) {
                 fs::remove_file(&self.part)
                     .map_err(|e| Failure::Ours(Error::write(&self.part, e)))?;
-                return Err(Failure::Passing("it sent another part than asked for".to_owned()));
+                return Err(Failure::Passing("it sent a different part than requested".to_owned()));
             }
             (have, number(total))
         } else {

@@ -43,7 +43,7 @@ const LEAVES_THE_SCHEMA: &[(&str, &[&str])] = &[
         &["SELECT later.c FROM sbtest1", "DELETE FROM sbtest1 WHERE later.c = 1"],
     ),
     (
-        "alone have FOR",
+        "only in FOR",
         &[
             "SELECT 1 FROM sbtest1 later USE INDEX FOR ORDER BY (k_1), later.users u",
             "SELECT 1 FROM sbtest1 later FOR SYSTEM_TIME ALL, later.users u",
@@ -53,7 +53,7 @@ const LEAVES_THE_SCHEMA: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "between no names",
+        "not between names",
         &[
             "SELECT 1 FROM .users",
             "SELECT 1 FROM later . users",
@@ -155,11 +155,11 @@ const LEAVES_THE_SCHEMA: &[(&str, &[&str])] = &[
     ),
     ("names other tables", &["ALTER TABLE shop ENGINE=InnoDB UNION=(users)"]),
     (
-        "INTO belongs",
+        "INTO is allowed",
         &["SELECT c INTO OUTFILE '/tmp/x' FROM sbtest1", "SELECT k INTO t FROM sbtest1"],
     ),
     (
-        "without a point",
+        "without a schema",
         &[
             "CREATE INDEX i ON shop.orders (v)",
             "DROP INDEX i ON shop.orders",
@@ -167,7 +167,7 @@ const LEAVES_THE_SCHEMA: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "belongs to the beginning",
+        "is allowed only at the beginning",
         &[
             "WITH x AS (DELETE FROM sbtest1 RETURNING id) SELECT x.id FROM x",
             "WITH x AS (SELECT 1) DELETE FROM sbtest1",
@@ -175,9 +175,12 @@ const LEAVES_THE_SCHEMA: &[(&str, &[&str])] = &[
             "INSERT INTO t1 WITH x AS (DELETE FROM sbtest1 RETURNING id) SELECT id FROM x",
         ],
     ),
-    ("takes along", &["ALTER TABLE sbtest1 DROP COLUMN k CASCADE", "DROP INDEX k_1 CASCADE"]),
     (
-        "blank behind",
+        "CASCADE would drop",
+        &["ALTER TABLE sbtest1 DROP COLUMN k CASCADE", "DROP INDEX k_1 CASCADE"],
+    ),
+    (
+        "space after",
         &[
             "SELECT 1.FROM users",
             "ALTER TABLE sbtest1 AUTO_INCREMENT=1.5e1ENGINE=CONNECT",

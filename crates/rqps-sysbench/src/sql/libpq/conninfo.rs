@@ -48,7 +48,7 @@ fn parse_uri(rest: &str) -> Result<Vec<Pair>, Error> {
     }
     for text in query.split('&').filter(|text| !text.is_empty()) {
         let Some((name, value)) = text.split_once('=') else {
-            return Err(fault("a parameter has no = and no value"));
+            return Err(fault("a parameter has no = sign"));
         };
         let (name, value) = (decoded(name)?, decoded(value)?);
         // As JDBC writes it.
@@ -78,7 +78,7 @@ fn split_port(text: &str) -> HostPort<'_> {
 
 fn decoded(text: &str) -> Result<String, Error> {
     let decoded = percent_decode_str(text).decode_utf8();
-    decoded.map(Into::into).map_err(|_| fault("what stands behind % is no UTF-8"))
+    decoded.map(Into::into).map_err(|_| fault("the bytes after % are not UTF-8"))
 }
 
 /// What is wrong. The string is not shown: a password may stand in it.

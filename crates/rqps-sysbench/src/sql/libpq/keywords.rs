@@ -42,10 +42,10 @@ const fn refused(
     Keyword { name, variable, usage: Use::Refused { but, why } }
 }
 
-const NO_CERTIFICATE: &str = "certificates of clients are not done";
-const NO_REVOCATION: &str = "lists of revoked certificates are not read";
-const NO_CHOICE: &str = "every server of the list is taken, whatever its state";
-const NO_KERBEROS: &str = "there is no GSSAPI encryption";
+const NO_CERTIFICATE: &str = "client certificates are not supported";
+const NO_REVOCATION: &str = "revocation lists are not supported";
+const NO_CHOICE: &str = "every server of the list is used, whatever its state";
+const NO_KERBEROS: &str = "GSSAPI encryption is not supported";
 const TLS_VERSIONS: &str = "TLS is 1.2 or 1.3, as the server chooses";
 
 /// The parameter of a name.
@@ -91,7 +91,7 @@ pub(super) static KEYWORDS: [Keyword; 50] = [
         "sslnegotiation",
         "PGSSLNEGOTIATION",
         &["postgres"],
-        "TLS is asked for by the protocol",
+        "TLS is negotiated by the protocol",
     ),
     refused("sslcert", "PGSSLCERT", &[], NO_CERTIFICATE),
     refused("sslkey", "PGSSLKEY", &[], NO_CERTIFICATE),
@@ -106,18 +106,18 @@ pub(super) static KEYWORDS: [Keyword; 50] = [
         TLS_VERSIONS,
     ),
     refused("ssl_max_protocol_version", "PGSSLMAXPROTOCOLVERSION", &["TLSv1.3"], TLS_VERSIONS),
-    refused("requirepeer", "PGREQUIREPEER", &[], "the server's user is not looked at"),
+    refused("requirepeer", "PGREQUIREPEER", &[], "the server's user is not checked"),
     refused("require_auth", "PGREQUIREAUTH", &[], "the server chooses how it authenticates"),
     refused(
         "channel_binding",
         "PGCHANNELBINDING",
         &["disable", "prefer"],
-        "there is no channel binding",
+        "channel binding is not supported",
     ),
     refused("gssencmode", "PGGSSENCMODE", &["disable", "prefer"], NO_KERBEROS),
     refused("target_session_attrs", "PGTARGETSESSIONATTRS", &["any"], NO_CHOICE),
     refused("load_balance_hosts", "PGLOADBALANCEHOSTS", &["disable"], NO_CHOICE),
     refused("min_protocol_version", "PGMINPROTOCOLVERSION", &["3.0"], "the protocol is 3.0"),
     refused("max_protocol_version", "PGMAXPROTOCOLVERSION", &["3.0"], "the protocol is 3.0"),
-    refused("replication", "", &["off", "false", "no", "0"], "there is no replication"),
+    refused("replication", "", &["off", "false", "no", "0"], "replication is not supported"),
 ];

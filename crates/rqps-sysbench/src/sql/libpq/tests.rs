@@ -183,7 +183,7 @@ fn what_is_not_done_is_refused_by_name() {
     let wrong = Around::new("").refusal(&["--pgsql-db=nosuch=1"]);
     assert_eq!(wrong, "--pgsql-db: invalid connection option, the 1 of 1");
     let ports = Around::new("PGPORT=abc").refusal(&["--pgsql-port="]);
-    assert_eq!(ports, "PGPORT cannot be used: it is no number of a port");
+    assert_eq!(ports, "PGPORT cannot be used: it is not a port number");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `[[statement]]` entries: SQL whose placeholders are held against what goes into them.
+//! `[[statement]]` entries: SQL whose placeholders must match its parameters.
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -38,7 +38,7 @@ pub(super) fn read_statement(
 ) -> Result<Statement, SuiteError> {
     let verbs = "begin with SELECT, INSERT, UPDATE or DELETE";
     let verb = Verb::of(entry.sql.get_ref())
-        .ok_or_else(|| file.wrong(&entry.sql, "sql", "not a statement to measure", verbs))?;
+        .ok_or_else(|| file.wrong(&entry.sql, "sql", "unknown kind of statement", verbs))?;
     let all = [
         ("sql", Some(&entry.sql)),
         ("sql_postgres", entry.sql_postgres.as_ref()),
@@ -80,14 +80,14 @@ fn check_placeholders(
 ) -> Result<(), SuiteError> {
     let text = sql.get_ref();
     if text.matches("{table}").count() != 1 {
-        let problem = "{table} is not there exactly once";
-        let remedy = "write {table} where the table's name goes; a statement on a table of your own has it in a \
-                      comment: /* {table} */";
+        let problem = "{table} must occur exactly once";
+        let remedy = "write {table} in place of the table's name; for a table of your own, write \
+                      it into a comment: /* {table} */";
         return Err(file.wrong(sql, key, problem, remedy));
     }
     let rest = text.replace("{table}", "").replace("{list}", "");
     if rest.contains(['{', '}']) {
-        let problem = "a word in braces that is not known";
+        let problem = "unknown word in braces";
         return Err(file.wrong(
             sql,
             key,
@@ -107,6 +107,6 @@ fn check_placeholders(
     let name = |is_list: &bool| if *is_list { "{list}" } else { "?" };
     let row = |places: &[bool]| places.iter().map(name).collect::<Vec<_>>().join(" ");
     let problem = format!("placeholders are [{}], params need [{}]", row(&places), row(&wanted));
-    let remedy = "give one source per placeholder, in order; ids, hot-ids and ks fill a {list}";
+    let remedy = "give one parameter per placeholder, in order; ids, hot-ids and ks fill a {list}";
     Err(file.wrong(sql, key, problem, remedy))
 }

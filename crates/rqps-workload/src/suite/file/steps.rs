@@ -8,6 +8,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::File;
+use crate::kind::kind_name;
 use crate::statement::{Source, Statement, Verb};
 use crate::step::{Clients, EventStatement, Rows, Short, Step};
 use crate::{Distribution, SuiteError};
@@ -99,7 +100,7 @@ pub(super) fn read_steps(
         for needed in &entry.needs {
             if !steps.iter().any(|step| step.name == *needed.get_ref()) {
                 let problem = format!("no earlier step is named {:?}", needed.get_ref());
-                return Err(file.wrong(needed, "needs", problem, "name steps that come before"));
+                return Err(file.wrong(needed, "needs", problem, "name an earlier step"));
             }
         }
         let event = read_event(file, statements, &entry)?;
@@ -115,7 +116,7 @@ pub(super) fn read_steps(
             table = after(table, &step);
             step.table = table;
             if steps.iter().any(|other| other.name == step.name) {
-                let problem = format!("step {:?} is there twice", step.name);
+                let problem = format!("step {:?} is defined twice", step.name);
                 let remedy = "give it another family or n";
                 return Err(file.wrong(&entry.family, "family", problem, remedy));
             }
@@ -162,33 +163,34 @@ fn one_step(entry: &StepEntry, n: Option<u32>, several: bool, event: Vec<EventSt
     }
 }
 
-/// Refuses values that cannot be, before the step's statements are looked at.
+/// Refuses impossible values, before the step's statements are checked.
 fn check_step(file: &File<'_>, entry: &StepEntry, idx: usize) -> Result<(), SuiteError> {
     let name = entry.family.get_ref();
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-._".contains(c);
     if name.is_empty() || !name.chars().all(plain) {
         let remedy = "use small letters, digits, `-`, `_` and `.`";
-        return Err(file.wrong(&entry.family, "family", format!("{name:?} is no name"), remedy));
+        let problem = format!("{name:?} is not a valid name");
+        return Err(file.wrong(&entry.family, "family", problem, remedy));
     }
     let kind = *entry.kind.get_ref();
     for (special, nth) in [(Kind::Load, 0), (Kind::Index, 1)] {
         if (kind == special) != (idx == nth) {
-            let problem = "the load comes first, the indexes second, no other step does that";
-            let remedy = "begin with a step of kind \"load\" and one of kind \"index\"";
+            let problem = "only the first step is a load, and only the second creates indexes";
+            let remedy = "begin with a step of kind \"load\" and a step of kind \"index\"";
             return Err(file.wrong(&entry.kind, "kind", problem, remedy));
         }
     }
     let makes_tables = matches!(kind, Kind::Load | Kind::Index);
     if makes_tables != entry.event.is_empty() {
         let (problem, remedy) = if makes_tables {
-            ("the step has an event", "take `event` out: the step fills the tables or indexes them")
+            ("a step that fills or indexes tables has no event", "leave `event` out")
         } else {
             ("the step has no event", "list the names of statements in `event`")
         };
         return Err(file.wrong(&entry.family, "event", problem, remedy));
     }
     if makes_tables && entry.group != Group::Other {
-        let problem = "tables are made in no group of the suite";
+        let problem = "a step that fills or indexes tables has no group";
         return Err(file.wrong(&entry.family, "group", problem, "leave `group` out"));
     }
     if let Some(figure) = &entry.figure {
@@ -198,22 +200,25 @@ fn check_step(file: &File<'_>, entry: &StepEntry, idx: usize) -> Result<(), Suit
             _ => matches!(figure.get_ref(), Figure::Queries | Figure::RowsRead),
         };
         if !fits {
-            let problem = "a step of this kind counts something else";
-            let remedy = "leave it out: a load and the indexes count rows, other steps queries";
+            let counted = figure.get_ref().unit().trim_end_matches("/s");
+            let kind = kind_name(kind.into());
+            let problem = format!("a step of kind {kind} cannot count {counted}");
+            let remedy = "leave `figure` out: the load and the indexes count rows, other steps \
+                          count queries";
             return Err(file.wrong(figure, "figure", problem, remedy));
         }
     }
     if let Some(n) = &entry.n
         && (n.get_ref().is_empty() || n.get_ref().iter().any(|n| !(1..=30_000).contains(n)))
     {
-        let problem = format!("{:?} cannot be", n.get_ref());
+        let problem = format!("{:?} is out of range", n.get_ref());
         return Err(file.wrong(n, "n", problem, "give numbers from 1 to 30000"));
     }
     if let Some(rows) = entry.rows.as_ref().filter(|rows| *rows.get_ref() == 0) {
-        return Err(file.wrong(rows, "rows", "there is no id to draw", "give 1 or more"));
+        return Err(file.wrong(rows, "rows", "0 is out of range", "give 1 or more"));
     }
     if let Some(seconds) = entry.seconds.as_ref().filter(|seconds| *seconds.get_ref() == 0) {
-        return Err(file.wrong(seconds, "seconds", "no time to measure", "give 1 or more"));
+        return Err(file.wrong(seconds, "seconds", "0 is out of range", "give 1 or more"));
     }
     Ok(())
 }
@@ -233,13 +238,13 @@ fn read_event(
             None => (item.get_ref().trim(), 1_u32),
         };
         if !(1..=10_000).contains(&times) {
-            let problem = format!("{:?} does not say how often", item.get_ref());
+            let problem = format!("{:?} has no valid count", item.get_ref());
             return Err(file.wrong(item, "event", problem, "write \"name * 10\", up to 10000"));
         }
         let Some(statement) = statements.get(name) else {
-            let problem = format!("statement {name:?} is not known");
+            let problem = format!("statement {name:?} is not defined");
             let known: Vec<&str> = statements.keys().map(String::as_str).collect();
-            let remedy = format!("use one of {}", known.join(", "));
+            let remedy = format!("defined statements: {}", known.join(", "));
             return Err(file.wrong(item, "event", problem, remedy));
         };
         for source in &statement.params {
@@ -249,26 +254,20 @@ fn read_event(
                 _ => false,
             };
             if missing {
-                let problem = format!("{name}: {:?} before anything was drawn", source.name());
+                let problem = format!("{name}: {:?} comes before any id or k", source.name());
                 return Err(file.wrong(item, "event", problem, "draw an id or a k before it"));
             }
             has_id |= *source == Source::Id;
             has_k |= *source == Source::K;
         }
         if statement.needs_n() && entry.n.is_none() {
-            let problem = format!("statement {name} needs n, and the step has none");
-            return Err(file.wrong(item, "event", problem, "give the step n = [100]"));
+            let problem = format!("statement {name} needs n, but the step has none");
+            return Err(file.wrong(item, "event", problem, "write n = [100]"));
         }
         let reads = matches!(entry.kind.get_ref(), Kind::Read | Kind::WarmUp);
         if reads && statement.verb != Verb::Select {
-            let problem =
-                format!("statement {name} writes, and the step's kind says that it reads");
-            return Err(file.wrong(
-                item,
-                "event",
-                problem,
-                "make the kind \"write\" or \"insert\"",
-            ));
+            let problem = format!("statement {name} writes, but a step of this kind only reads");
+            return Err(file.wrong(item, "event", problem, "write kind = \"write\" or \"insert\""));
         }
         event.push(EventStatement { statement: Arc::clone(statement), times });
     }
@@ -276,8 +275,8 @@ fn read_event(
         && *figure.get_ref() == Figure::RowsRead
         && event.len() != 1
     {
-        let problem = "rows read are counted of a scan alone";
-        return Err(file.wrong(figure, "figure", problem, "leave it out to count queries"));
+        let problem = "rows read are counted for a single scan only";
+        return Err(file.wrong(figure, "figure", problem, "leave `figure` out to count queries"));
     }
     Ok(event)
 }

@@ -119,10 +119,10 @@ fn violations_are_named() {
         "packet ends within the last insert id: 1 bytes needed, 0 left"
     );
     let wrong = scan(true, [&packets(3, &[b"\x00\x00\x00\x02\x00"])[..]]);
-    assert_eq!(wrong, Some(Err(Violation::new("packet number 3 where 1 was due"))));
+    assert_eq!(wrong, Some(Err(Violation::new("packet number 3, expected 1"))));
     let no_eof = packets(1, &[b"\x01", b"\x03def", b"\x01row"]);
     let wrong = scan(false, [&no_eof[..]]).unwrap().unwrap_err();
-    assert_eq!(wrong.detail, "0x01 where an EOF packet was due");
+    assert_eq!(wrong.detail, "0x01 in place of an EOF packet");
 }
 
 proptest! {
