@@ -42,12 +42,17 @@ fn render(analysis: &Analysis<'_>) -> Markup {
             p.verdict { (one_line(&headline::of_several(analysis))) }
             (candidates(analysis))
         }
+        @if !analysis.headlines.is_empty() {
+            p.hint {
+                "rQPS: QPS relative to " (outside(&analysis.names[analysis.base])) ", above 1 is faster."
+            }
+        }
         @for sentence in headline::beside_all(analysis) { p.hint { (outside(&sentence)) } }
         (sure(analysis))
         @let others = warning::sentences(analysis, analysis.warnings_by_weight().1);
         @if !others.is_empty() {
             div.warning role="note" {
-                strong { "Read this first" }
+                strong { "Keep in mind" }
                 ul.sentences { @for warning in &others { li { (outside(warning)) } } }
             }
         }
@@ -89,9 +94,6 @@ fn block(analysis: &Analysis<'_>, headline: &Headline) -> Markup {
                 }
                 (extreme(analysis, headline.worst_idx, idx, "Largest loss"))
                 (extreme(analysis, headline.best_idx, idx, "Largest gain"))
-                @if let Some(causes) = headline::causes_in_short(analysis, headline) {
-                    div { dt { a href="#causes" { "Causes" } } dd { (causes) } }
-                }
             }
         }
     }
@@ -101,8 +103,6 @@ fn block(analysis: &Analysis<'_>, headline: &Headline) -> Markup {
 fn candidates(analysis: &Analysis<'_>) -> Markup {
     let has_others =
         analysis.headlines.iter().any(|own| own.counts.total() > own.counts.measured());
-    let causes = |own: &Headline| headline::causes_in_short(analysis, own);
-    let has_causes = analysis.headlines.iter().any(|own| causes(own).is_some());
     let number = |n: usize| html! { td.num { @if n > 0 { (n) } @else { span.faint { "0" } } } };
     html! {
         div.scroll tabindex="0" role="region" aria-label="Verdicts on all candidates" {
@@ -114,7 +114,6 @@ fn candidates(analysis: &Analysis<'_>) -> Markup {
                     th.num scope="col" { "Same" } th.num scope="col" { "Unclear" }
                     @if has_others { th.num scope="col" { "No verdict" } }
                     th scope="col" { "Worst step" } th scope="col" { "Best step" }
-                    @if has_causes { th scope="col" { a href="#causes" { "Causes" } } }
                 } }
                 tbody { @for own in &analysis.headlines {
                     @let counts = own.counts;
@@ -127,7 +126,6 @@ fn candidates(analysis: &Analysis<'_>) -> Markup {
                         @if has_others { (number(counts.total() - counts.measured())) }
                         td { (end(analysis, own.range.map(|range| range.lowest_idx), own.system_idx)) }
                         td { (end(analysis, own.range.map(|range| range.highest_idx), own.system_idx)) }
-                        @if has_causes { td.causes { (causes(own).unwrap_or_default()) } }
                     }
                 } }
             }
@@ -141,10 +139,12 @@ fn end(analysis: &Analysis<'_>, step_idx: Option<usize>, system_idx: usize) -> M
     let found = step_idx.and_then(|at| Some((at, analysis.steps.get(at)?)));
     html! {
         @if let Some((at, step)) = found {
-            @if let Some(ratio) = step.cells.get(system_idx).and_then(Cell::rqps) {
-                (number::ratio(&ratio)) " "
-            }
+            @let cell = step.cells.get(system_idx);
+            @if let Some(ratio) = cell.and_then(Cell::rqps) { (number::ratio(&ratio)) " " }
             a href={ "#step-" (at) } { (outside(&step.title)) }
+            @if let Some(cause) = cell.and_then(Cell::cause) {
+                span.below { (cause.kind.words(cause.direction)) }
+            }
         }
     }
 }
@@ -161,6 +161,10 @@ fn extreme(analysis: &Analysis<'_>, step_idx: Option<usize>, idx: usize, what: &
                     @if let Some(ratio) = &cell.rqps() {
                         strong { (number::ratio(ratio)) } " "
                         span.range { (super::label::interval(ratio)) }
+                    }
+                    @if let Some(cause) = cell.cause() {
+                        br;
+                        (cause.kind.words(cause.direction))
                     }
                     @if let Some(cpu) = cpu_behind(cell) {
                         br;

@@ -2,7 +2,7 @@
 
 use crate::causes::summary::of_candidate;
 use rqps_analysis::headline::{Counts, Lack, Unclear, cpu_behind};
-use rqps_analysis::{Analysis, Cell, Headline, StepAnalysis};
+use rqps_analysis::{Analysis, Headline, StepAnalysis};
 use rqps_text::number::{self, count, plain_ratio, ratio_with_interval};
 use rqps_text::words::{list, list_in_short};
 
@@ -140,34 +140,6 @@ pub fn beside_all(analysis: &Analysis<'_>) -> Vec<String> {
 #[must_use]
 pub fn causes(analysis: &Analysis<'_>, headline: &Headline) -> Vec<String> {
     of_candidate(analysis, headline.system_idx)
-}
-
-/// Causes that a line has room for.
-const CAUSES_IN_SHORT: usize = 2;
-
-/// `new CPU overhead (9 steps), less work per operation (1)`: the causes of a candidate's verdicts by the number of
-/// steps, the most frequent first.
-#[must_use]
-pub fn causes_in_short(analysis: &Analysis<'_>, headline: &Headline) -> Option<String> {
-    let mut counted: Vec<(&'static str, usize)> = Vec::new();
-    for step in &analysis.steps {
-        let Some(cause) = step.cells.get(headline.system_idx).and_then(Cell::cause) else {
-            continue;
-        };
-        let words = cause.kind.words(cause.direction);
-        match counted.iter_mut().find(|(known, _)| *known == words) {
-            Some((_, n)) => *n += 1,
-            None => counted.push((words, 1)),
-        }
-    }
-    counted.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
-    let told = counted.iter().take(CAUSES_IN_SHORT).enumerate();
-    let words = told.map(|(nth, (words, n))| match nth {
-        0 => format!("{words} ({})", count(*n, "step")),
-        _ => format!("{words} ({n})"),
-    });
-    let all: Vec<String> = words.collect();
-    (!all.is_empty()).then(|| all.join(", "))
 }
 
 /// How many steps are neither slower nor faster, by outcome.

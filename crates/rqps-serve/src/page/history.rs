@@ -134,7 +134,7 @@ fn recent_steps(recent: &[Recent]) -> Markup {
                     };
                     tr {
                         th scope="row" { a href=(link("")) { bdi { (one_line(&step.name)) } } }
-                        td { a href=(link("version")) { "by version" } " " a href=(link("time")) { "by time" } }
+                        td.orders { a href=(link("version")) { "by version" } " " a href=(link("time")) { "by time" } }
                         td { bdi { (one_line(&step.run)) } span.below { (utc(step.started_unix_ms)) } }
                         td.num { (step.n_runs) }
                     }
