@@ -23,7 +23,7 @@ use rqps_analysis::{Analysis, Cell, CellState, StepAnalysis};
 use rqps_audit::Differences;
 use rqps_audit::sheet;
 use rqps_text::number;
-use rqps_text::words::{clip, lines, one_line, shorten, wrap};
+use rqps_text::words::{clip, lines, one_line, shorten, shorten_apart, wrap};
 
 /// Widest line, columns.
 pub const WIDTH: usize = 100;
@@ -317,7 +317,6 @@ fn signs(analysis: &Analysis<'_>) -> &'static str {
 
 /// A table of all candidates with a column for each, then tables of some with their intervals.
 fn few(page: &mut Page, analysis: &Analysis<'_>) {
-    let base = shorten(analysis.base_label(), 60);
     let candidates: Vec<usize> = analysis.candidates().collect();
     if candidates.len() > 1 {
         matrix(page, analysis, &candidates);
@@ -327,11 +326,7 @@ fn few(page: &mut Page, analysis: &Analysis<'_>) {
         return;
     }
     for block in &blocks(analysis, &candidates, page.width) {
-        page.line(&format!("{} : {}, QPS (base)", column(analysis, analysis.base), base));
-        for &idx in block {
-            let label = shorten(analysis.label(idx), 60);
-            page.line(&format!("{} : {label}, rQPS", column(analysis, idx)));
-        }
+        heads(page, analysis, block);
         page.line("");
         page.grid(&layout::summary(analysis, block, |idx| column(analysis, idx)));
         page.line("");
@@ -343,12 +338,7 @@ fn matrix(page: &mut Page, analysis: &Analysis<'_>, candidates: &[usize]) {
     let grid = |chunk: &[usize]| layout::matrix(analysis, chunk, |idx| column(analysis, idx));
     let fits = |n: usize| candidates.chunks(n).all(|chunk| grid(chunk).width() <= page.width);
     let n = (1..=candidates.len()).rev().find(|&n| fits(n)).unwrap_or(1);
-    let base = shorten(analysis.base_label(), 60);
-    page.line(&format!("{} : {base}, QPS (base)", column(analysis, analysis.base)));
-    for &idx in candidates {
-        let label = shorten(analysis.label(idx), 60);
-        page.line(&format!("{} : {label}, rQPS", column(analysis, idx)));
-    }
+    heads(page, analysis, candidates);
     page.line(signs(analysis));
     for chunk in candidates.chunks(n) {
         page.line("");
@@ -395,14 +385,33 @@ fn memory(page: &mut Page, analysis: &Analysis<'_>) {
     );
 }
 
-/// `col-1` for the base, then the candidates in order, as the field numbers them.
+/// Columns of a system's name at the head of its column: as wide as what stands below it.
+const HEAD_COLUMNS: usize = 10;
+
+/// The head of a system's column: its label without the configuration that all have, shortened where it is long.
 fn column(analysis: &Analysis<'_>, idx: usize) -> String {
-    let place = if idx == analysis.base {
-        1
-    } else {
-        2 + analysis.candidates().take_while(|&c| c != idx).count()
+    let labels = || (0..analysis.run.systems.len()).map(|idx| analysis.short_label(idx));
+    let common = labels().next().and_then(|first| first.rsplit_once('.')).map(|(_, last)| last);
+    let own = |label: &str| label.rsplit_once('.').map(|(own, _)| own.to_owned());
+    let is_common = |label: &str| label.rsplit_once('.').map(|(_, last)| last) == common;
+    let heads: Vec<String> = match common.is_some() && labels().all(is_common) {
+        true => labels().filter_map(own).collect(),
+        false => labels().map(str::to_owned).collect(),
     };
-    format!("col-{place}")
+    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    shorten_apart(&heads, HEAD_COLUMNS).get(idx).cloned().unwrap_or_default()
+}
+
+/// What the columns of a table are, and the labels that were shortened.
+fn heads(page: &mut Page, analysis: &Analysis<'_>, candidates: &[usize]) {
+    let base = analysis.base;
+    page.line(&format!("{}: QPS; other systems: rQPS", column(analysis, base)));
+    for idx in std::iter::once(base).chain(candidates.iter().copied()) {
+        let (head, label) = (column(analysis, idx), shorten(analysis.label(idx), 60));
+        if !label.starts_with(&head) {
+            page.line(&format!("{head}: {label}"));
+        }
+    }
 }
 
 /// Candidates in as few tables as fit the width.

