@@ -47,7 +47,7 @@ CREATE TABLE run (
   calibration TEXT,
   -- origin of an imported run, JSON: `tool`, `source`, `notes`; null for a run that rqps measured
   imported TEXT,
-  -- read-ahead of that device, KB of 1024 bytes; null where the kernel does not report it (tmpfs,
+  -- read-ahead of the device of the data directories, KB of 1024 bytes; null where the kernel does not report it (tmpfs,
   -- overlay, btrfs)
   host_read_ahead_kb INTEGER
 ) STRICT;

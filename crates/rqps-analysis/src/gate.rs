@@ -158,7 +158,7 @@ pub struct Gate<'a> {
 }
 
 impl<'a> Gate<'a> {
-    /// Judges the steps that are chosen. Loads and warm-ups never are.
+    /// Judges the steps that are chosen. Warm-ups and `create-index` never are.
     ///
     /// # Errors
     /// A run without a candidate, or without a chosen step.

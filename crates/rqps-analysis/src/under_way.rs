@@ -42,6 +42,11 @@ impl UnderWay<'_> {
     /// first of the candidate.
     #[must_use]
     pub fn course(&self) -> Course {
+        self.course_of(MOST_RATIOS)
+    }
+
+    /// The same with at most so many ratios.
+    fn course_of(&self, most: usize) -> Course {
         let pairing = Pairing::of(self.info, self.is_interleaved);
         let parts = |blocks: &[Block]| blocks.iter().map(part).collect::<Vec<BlockTotals>>();
         let (base, candidate): (Vec<BlockTotals>, Vec<BlockTotals>) = if pairing.is_interleaved {
@@ -58,7 +63,7 @@ impl UnderWay<'_> {
         let one = |blocks: &[Block]| rqps_stats::of_counts(blocks.iter().map(|b| b.n_operations));
         let resolution = rqps_stats::of_ratio(one(self.base), one(self.candidate));
         let n_blocks = candidate.len();
-        let every = n_blocks.div_ceil(MOST_RATIOS).max(1);
+        let every = n_blocks.div_ceil(most).max(1);
         let ratio = |n: usize| {
             let base = if pairing.is_interleaved { &base[..n] } else { &base[..] };
             let tested = pairing.ratio(base, &candidate[..n])?;
@@ -76,7 +81,7 @@ impl UnderWay<'_> {
     /// The ratio of all blocks so far; `None` where there is none.
     #[must_use]
     pub fn ratio(&self) -> Option<Estimate> {
-        self.course().ratios.last().copied()
+        self.course_of(1).ratios.last().copied()
     }
 
     /// Why the ratio has no verdict by what is measured so far. Checks are made, and plans are

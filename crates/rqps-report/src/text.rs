@@ -391,11 +391,10 @@ const HEAD_COLUMNS: usize = 10;
 /// The head of a system's column: its label without the configuration that all have, shortened where it is long.
 fn column(analysis: &Analysis<'_>, idx: usize) -> String {
     let labels = || (0..analysis.run.systems.len()).map(|idx| analysis.short_label(idx));
-    let common = labels().next().and_then(|first| first.rsplit_once('.')).map(|(_, last)| last);
-    let own = |label: &str| label.rsplit_once('.').map(|(own, _)| own.to_owned());
-    let is_common = |label: &str| label.rsplit_once('.').map(|(_, last)| last) == common;
-    let heads: Vec<String> = match common.is_some() && labels().all(is_common) {
-        true => labels().filter_map(own).collect(),
+    let config = analysis.run.systems.first().map_or("", |system| system.spec.config.as_str());
+    let ending = format!(".{config}");
+    let heads: Vec<String> = match !config.is_empty() && labels().all(|l| l.ends_with(&ending)) {
+        true => labels().map(|label| label.trim_end_matches(&ending).to_owned()).collect(),
         false => labels().map(str::to_owned).collect(),
     };
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();

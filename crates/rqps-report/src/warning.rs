@@ -48,7 +48,7 @@ pub fn meaning(kind: &WarningKind) -> String {
         }
         WarningKind::Swapped { .. } => "the host swapped".to_owned(),
         WarningKind::Throttled { .. } => "CPUs were too hot and slowed down".to_owned(),
-        WarningKind::FrequencyChanged { .. } => "the CPU frequency fell within the step".to_owned(),
+        WarningKind::FrequencyChanged { .. } => "the CPU frequency changed within the step".to_owned(),
         WarningKind::Colder { .. } => {
             "the server read from storage after a block without reads: caches became colder within \
              the step".to_owned()

@@ -134,7 +134,8 @@ impl Audit {
         step: StepIdx,
     ) -> Result<()> {
         let is_to_come = run.systems().any(|system| journal.is_pending(step, system));
-        let Some(load) = run.filled_by(step).filter(|_| is_to_come && run.load() == 0) else {
+        let is_of_interest = is_to_come && run.load() == 0 && !run.step(step).makes_tables();
+        let Some(load) = run.made_by(step).filter(|_| is_of_interest) else {
             return Ok(());
         };
         let bytes = |system| journal.cell(load, system).sizes.database_bytes;
@@ -187,14 +188,20 @@ fn options_without_effect(base: usize, systems: &[RunSystem]) -> Vec<String> {
             options: of_base.spec.options.clone(),
             ..system.spec.clone()
         };
+        // What no setting shows may have an effect all the same.
+        let is_shown = |name: &String| system.settings.contains_key(&name.replace('-', "_"));
+        let mut options = system.spec.options.keys().chain(of_base.spec.options.keys());
         system.spec.options != of_base.spec.options
+            && options.all(is_shown)
             && spec == of_base.spec
             && (&system.origin, &system.build) == (&of_base.origin, &of_base.build)
             && [process, settings, partial].iter().all(Vec::is_empty)
     };
     let told = systems.iter().filter(|system| !system.settings.is_empty()).filter(is_equal);
-    let (base, note) =
-        (&of_base.spec.label, "run with the same settings: their options change nothing");
+    let (base, note) = (
+        &of_base.spec.label,
+        "run with the same settings: their options change nothing; write other values",
+    );
     told.map(|system| format!("{base} and {} {note}", system.spec.label)).collect()
 }
 
@@ -351,7 +358,9 @@ mod tests {
         let told = of(system("direct", "O_DIRECT", "O_DIRECT"));
         assert_eq!(
             told,
-            ["plain and direct run with the same settings: their options change nothing"]
+            [
+                "plain and direct run with the same settings: their options change nothing; write other values"
+            ]
         );
         assert!(of(system("fsync", "fsync", "fsync")).is_empty());
         // Equal on purpose.

@@ -118,6 +118,12 @@ impl RunContext<'_> {
         self.steps_of_load(load).rev().find(|&at| at <= step && self.step(at).fills())
     }
 
+    /// The last step that made the tables that a step finds: their load, or their indexes.
+    pub(crate) fn made_by(&self, step: StepIdx) -> Option<StepIdx> {
+        let load = self.step(step).load;
+        self.steps_of_load(load).rev().find(|&at| at < step && self.step(at).makes_tables())
+    }
+
     /// The Insert Benchmark's schema on a system.
     pub(crate) fn schema(&self, system: SystemIdx, args: &InsertArgs) -> Schema {
         let spec = self.spec(system);

@@ -12,7 +12,7 @@ const MOST_CANDIDATES: usize = 3;
 
 /// What is kept of an analysis.
 #[must_use]
-pub fn of(analysis: &Analysis<'_>, rqps_version: &str) -> Verdicts {
+pub fn verdicts_of(analysis: &Analysis<'_>, rqps_version: &str) -> Verdicts {
     let outcomes = analysis.run.steps.iter().flat_map(|step| &step.systems);
     let is_done = |step: &&rqps_model::SystemStep| step.outcome == rqps_model::StepOutcome::Done;
     let candidate = |headline: &Headline| {
@@ -27,7 +27,8 @@ pub fn of(analysis: &Analysis<'_>, rqps_version: &str) -> Verdicts {
             n_slower: counts.slower,
             n_faster: counts.faster,
             n_same: counts.same,
-            n_unclear: counts.total() - counts.slower - counts.faster - counts.same,
+            n_unclear: counts.unclear,
+            n_without: counts.total() - counts.measured(),
             extreme,
         }
     };
@@ -61,12 +62,13 @@ fn line(of: &CandidateVerdicts) -> Markup {
         (of.n_faster, "faster"),
         (of.n_same, "same"),
         (of.n_unclear, "unclear"),
+        (of.n_without, "without a verdict"),
     ];
     let told = counts.into_iter().filter(|(n, _)| *n > 0);
     html! {
         @for (nth, (n, word)) in told.enumerate() {
             @if nth > 0 { ", " }
-            span class=(word) { (n) " " (word) }
+            span class=(word.split(' ').next().unwrap_or_default()) { (n) " " (word) }
         }
         @if let Some(StepRatio { step, rqps }) = &of.extreme {
             "; " (plain_ratio(*rqps)) " on " bdi { (one_line(step)) }
@@ -80,17 +82,28 @@ mod tests {
 
     #[test]
     fn a_line_has_what_there_is() {
-        let of = |n: [usize; 4], extreme: Option<(&str, f64)>| {
-            let [n_slower, n_faster, n_same, n_unclear] = n;
+        let of = |n: [usize; 5], extreme: Option<(&str, f64)>| {
+            let [n_slower, n_faster, n_same, n_unclear, n_without] = n;
             let extreme = extreme.map(|(step, rqps)| StepRatio { step: step.to_owned(), rqps });
             let label = rqps_model::Label("b".to_owned());
-            let of = CandidateVerdicts { label, n_slower, n_faster, n_same, n_unclear, extreme };
+            let of = CandidateVerdicts {
+                label,
+                n_slower,
+                n_faster,
+                n_same,
+                n_unclear,
+                n_without,
+                extreme,
+            };
             let text = line(&of).into_string();
             text.split('<')
                 .map(|part| part.split_once('>').map_or(part, |(_, t)| t))
                 .collect::<String>()
         };
-        assert_eq!(of([2, 0, 0, 1], Some(("scan", 0.8))), "2 slower, 1 unclear; 0.80 on scan");
-        assert_eq!(of([0, 0, 3, 0], None), "3 same");
+        assert_eq!(
+            of([2, 0, 0, 1, 3], Some(("scan", 0.8))),
+            "2 slower, 1 unclear, 3 without a verdict; 0.80 on scan"
+        );
+        assert_eq!(of([0, 0, 3, 0, 0], None), "3 same");
     }
 }

@@ -38,7 +38,7 @@ pub enum SuiteError {
         hint: String,
     },
     /// No step of the suite has `short = "figure"`.
-    #[error("the short form of {suite} has no steps; write form = \"full\" or --form full")]
+    #[error("the short form of {suite} reports no step; write form = \"full\" or --form full")]
     NoShortForm {
         /// The suite's name.
         suite: String,

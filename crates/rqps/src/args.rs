@@ -476,7 +476,7 @@ pub(crate) enum SuitesCommand {
         /// Suite
         #[arg(value_name = "SUITE", default_value = "sysbench")]
         suite: String,
-        /// Names of the steps only, one per line
+        /// A table of the steps, instead of the file
         #[arg(long)]
         steps: bool,
     },

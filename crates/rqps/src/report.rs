@@ -9,7 +9,7 @@ use rqps_store::Store;
 
 use crate::Surroundings;
 use crate::args::{Format, JudgingArgs, ReportArgs};
-use crate::opened::Opened;
+use crate::opened::{ENDING, Opened};
 use crate::output::{self, text_width};
 
 /// Carries out `rqps report ...`.
@@ -33,7 +33,20 @@ pub(crate) fn write(args: &ReportArgs, around: &Surroundings) -> Result<()> {
     let colour = around.colour && args.output.is_none();
     let text = render(found, format, judging, TextOptions { colour, detail, width: text_width() })?;
     around.go_on()?;
+    if !args.run.ends_with(ENDING) {
+        keep_missing_verdicts(opened.store(), &run);
+    }
     output::write(args.output.as_deref(), &text)
+}
+
+/// Keeps how a stored run came out, unless that is kept already.
+fn keep_missing_verdicts(store: &Store, run: &Run) {
+    let briefs = store.list_briefly().unwrap_or_default();
+    let kept = briefs.iter().find(|brief| brief.id == run.id);
+    let kept = kept.and_then(|brief| store.read_verdicts(brief, env!("CARGO_PKG_VERSION")));
+    if kept.is_none() {
+        keep_verdicts(store, run);
+    }
 }
 
 /// How much of a report is shown on a terminal.
@@ -117,7 +130,7 @@ pub(crate) fn keep_verdicts(store: &Store, run: &Run) {
         return;
     }
     let analysis = Analysis::of(run, rqps_stats::DEFAULT_BOUND);
-    let verdicts = rqps_serve::verdicts::of(&analysis, env!("CARGO_PKG_VERSION"));
+    let verdicts = rqps_serve::verdicts::verdicts_of(&analysis, env!("CARGO_PKG_VERSION"));
     let _ = store.write_verdicts(&run.id, &verdicts);
 }
 

@@ -65,7 +65,10 @@ pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Re
     progress.clear();
     let Carried { id, missing, measured_share } = match result {
         Ok(carried) => carried,
-        Err(error) => return Err(with_next_step(error, &store, &plan)),
+        Err(error) => {
+            keep_unfinished(&store, &plan);
+            return Err(with_next_step(error, &store, &plan));
+        }
     };
     let of = id.parse::<RunRef>().unwrap_or_default();
     let (run, profiles) = (store.select_run(&of)?, store.select_stack_profiles(&of)?);
@@ -202,6 +205,13 @@ fn stop_after(text: &str, around: &Surroundings) -> Result<Arc<AtomicBool>> {
         .spawn(clock)
         .context("start a thread")?;
     Ok(is_armed)
+}
+
+/// Keeps how a run came out that did not end well, as far as it went.
+fn keep_unfinished(store: &Store, plan: &Plan) {
+    if let Ok(Some(run)) = store.select_latest_unfinished(&plan.to_toml()) {
+        report::keep_verdicts(store, &run);
+    }
 }
 
 /// A path as one would type it from here.

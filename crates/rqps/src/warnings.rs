@@ -9,7 +9,7 @@ use crate::output::{say, text_width};
 const PAGE: &str = include_str!("../../../docs/reference/warnings.md");
 
 /// The likeness from which on a name is offered in place of one that is not known.
-const LIKE: f64 = 0.7;
+const LIKE: f64 = 0.8;
 
 /// A kind of warning.
 struct Entry<'p> {

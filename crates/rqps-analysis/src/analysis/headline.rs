@@ -48,7 +48,7 @@ pub struct Unclear {
     pub settles: Vec<Settle>,
 }
 
-/// Compared steps by outcome. Loads are not among them.
+/// Compared steps by outcome. Warm-ups and indexes are not among them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// Steps slower by the bound or more.

@@ -35,7 +35,8 @@ const MOST_HINTS: usize = 3;
 pub fn of_cell(cell: &Cell) -> Option<String> {
     let against = cell.against.as_ref()?;
     let (cause, split) = (against.cause.as_deref()?, against.split.as_deref());
-    Some(sentence(cause, against.rqps?, split, &against.evidence))
+    let server_cpu = cell.server_cpu_ratio().map(|ratio| ratio.point);
+    Some(sentence(cause, against.rqps?, split, &against.evidence, server_cpu))
 }
 
 /// A cause with the step that it explains.
@@ -44,17 +45,22 @@ struct Told<'a> {
     cause: &'a Cause,
     split: &'a Split,
     evidence: &'a Evidence,
+    /// The server's CPU per operation relative to the base, as the tables have it.
+    server_cpu: Option<f64>,
 }
 
-/// The cause of a ratio.
+/// The cause of a ratio; `server_cpu` is that of all of the server's threads per operation, relative to the base, as
+/// tables have it.
 #[must_use]
 pub fn sentence(
     cause: &Cause,
     rqps: Estimate,
     split: Option<&Split>,
     evidence: &Evidence,
+    server_cpu: Option<f64>,
 ) -> String {
-    let told = split.map_or_else(Vec::new, |split| numbers(Told { cause, split, evidence }));
+    let told = |split| numbers(Told { cause, split, evidence, server_cpu });
+    let told = split.map_or_else(Vec::new, told);
     let mut sentence = format!("{:.2}: ", rqps.point);
     if !told.is_empty() {
         sentence.push_str(&told.join(", "));
@@ -92,20 +98,20 @@ pub(crate) fn reason(reason: Reason) -> &'static str {
 
 /// The numbers that carry a cause.
 fn numbers(told: Told<'_>) -> Vec<String> {
-    let Told { cause, split, evidence } = told;
+    let Told { cause, split, evidence, server_cpu: _ } = told;
     let op = cause.figure.operation();
     let whole_us = whole_us(cause, split);
     let of = |parts: &[TimePart]| {
         let part = split.change_us(parts).unwrap_or(0.0);
         format!("{} of {}", signed_us(part), signed_us(whole_us))
     };
-    let server = || format!("{} {}", server_words(split, &cause.parts), cpu_times(split, cause));
+    let server = || format!("{} {}", server_words(split, &cause.parts), cpu_times(told));
     let mut out = Vec::new();
     match cause.kind {
         Kind::CpuOverhead | Kind::MoreWork => {
             out.extend(cause.quantities.iter().filter_map(|q| amounts(split, *q, op)));
             let what = cpu_words(split, &cause.parts);
-            out.push(format!("{what} per {op} {} ({})", cpu_times(split, cause), of(&cause.parts)));
+            out.push(format!("{what} per {op} {} ({})", cpu_times(told), of(&cause.parts)));
             out.extend(io(split, op));
         }
         Kind::PlanChange => {
@@ -115,7 +121,7 @@ fn numbers(told: Told<'_>) -> Vec<String> {
             }));
             out.extend(cause.quantities.iter().filter_map(|q| amounts(split, *q, op)));
             let what = server_words(split, &cause.parts);
-            out.push(format!("{what} per {op} {}", cpu_times(split, cause)));
+            out.push(format!("{what} per {op} {}", cpu_times(told)));
             out.push(format!("{} in total", signed_us(split.total.difference.point)));
         }
         Kind::Waiting => {
@@ -213,8 +219,10 @@ fn cpu_words(split: &Split, parts: &[TimePart]) -> &'static str {
 }
 
 /// How many times the CPU of the parts named is the base's; of the server alone by its own clock.
-fn cpu_times(split: &Split, cause: &Cause) -> String {
-    let own = split.server_cpu(&cause.parts).and_then(Change::times);
+fn cpu_times(Told { cause, split, server_cpu, .. }: Told<'_>) -> String {
+    let of_split = split.server_cpu(&cause.parts).and_then(Change::times);
+    let in_tables = server_cpu.filter(|_| !split.is_of_serving(&cause.parts));
+    let own = in_tables.or(of_split);
     let is_both =
         cause.parts.contains(&TimePart::Client) && cause.parts.contains(&TimePart::Server);
     let sum = |side: fn(&Change) -> f64| -> f64 {

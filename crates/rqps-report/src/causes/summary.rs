@@ -19,6 +19,15 @@ struct StepCause<'a> {
     operation: &'a str,
     /// Its cause, where it is slower or faster.
     cause: Option<&'a Cause>,
+    /// The server's CPU per operation relative to the base, as the tables have it.
+    server_cpu: Option<f64>,
+}
+
+impl StepCause<'_> {
+    /// The CPU that its cause is about, as times of the base's.
+    fn times(&self, cause: &Cause) -> Option<f64> {
+        self.server_cpu.filter(|_| !cause.is_of_serving && cause.times.is_some()).or(cause.times)
+    }
 }
 
 /// Steps that a sentence names one by one; more are counted.
@@ -34,6 +43,10 @@ pub(crate) fn of_candidate(analysis: &Analysis<'_>, system_idx: usize) -> Vec<St
             group: step.group(),
             operation: step.step.info.figure.operation(),
             cause: step.cells.get(system_idx).and_then(Cell::cause),
+            server_cpu: step
+                .cells
+                .get(system_idx)
+                .and_then(|cell| Some(cell.server_cpu_ratio()?.point)),
         })
         .collect();
     sentences(&steps)
@@ -79,7 +92,8 @@ fn sentence(
     let io = io(of_kind);
     let carrier = match kind {
         Kind::CpuOverhead | Kind::MoreWork | Kind::PlanChange => {
-            let times: Option<Vec<f64>> = of_kind.iter().map(|(_, cause)| cause.times).collect();
+            let times: Option<Vec<f64>> =
+                of_kind.iter().map(|(step, cause)| step.times(cause)).collect();
             let (whose, apart) = whose_cpu(of_kind, all);
             let range = times
                 .map(|times| (format!("{whose} per {op} {} ", course_of_times(&times)), apart));

@@ -293,8 +293,8 @@ fn starts(history: &History) -> Option<String> {
     }
     Some(format!(
         "Each start of a server has its own memory layout, which alone changes QPS by 1 to 2%. \
-         Intervals of points of one start do not include that. The test of changes adds a standard \
-         deviation of {} to ratios of one start; from {:.0} points on, the differences between the \
+         Intervals of ratios of one start include an assumed spread of starts, those of rates do not. The \
+         test of changes assumes a standard deviation of {} for ratios of one start; from {:.0} points on, the differences between the \
          ratios decide.",
         number::percent(START_SD),
         START_DF + 2.0

@@ -481,14 +481,12 @@ fn widened(AssumedStartSd { least, most, is_calibrated }: &AssumedStartSd) -> St
         false => "measured on another host; `rqps calibrate` measures it on this one",
     };
     let sd = match least < most {
-        true => {
-            format!("{} to {}, depending on the step", small_percent(*least), small_percent(*most))
-        }
+        true => format!("{} to {} (by step)", small_percent(*least), small_percent(*most)),
         false => small_percent(*most),
     };
     format!(
-        "Intervals of one start are wider: they assume a standard deviation of {sd} between starts \
-         ({source})."
+        "Intervals of one start are wider: they assume a standard deviation between starts of {sd}, \
+         {source}."
     )
 }
 

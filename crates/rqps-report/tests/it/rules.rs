@@ -220,7 +220,7 @@ fn cause(base: &Op, candidate: &Op, around: &Around) -> Option<Found> {
         unlike: around.unlike,
         has_other_plan: around.evidence.plan.is_some(),
     })?;
-    let sentence = sentence::sentence(&cause, rqps, split.as_ref(), &around.evidence);
+    let sentence = sentence::sentence(&cause, rqps, split.as_ref(), &around.evidence, None);
     Some(Found { cause, sentence })
 }
 

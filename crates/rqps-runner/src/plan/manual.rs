@@ -21,7 +21,7 @@ that excludes another one here, or that belongs to another suite. All keys may b
 that say which systems to measure. [Write a plan](../how-to/write-a-plan.md) says how to begin.
 
 Times are texts with a unit (`\"20ms\"`, `\"60s\"`, `\"20m\"`), except those in `seconds`. Sizes are texts
-such as `\"512M\"` or `\"2G\"`. An unknown key or an impossible value is refused, with the line and the
+such as `\"512M\"` or `\"2G\"`. An unknown key or an impossible value is refused, with the key and the
 remedy, before anything is fetched. A key marked with * is refused for a system with `dsn`.
 
 ";

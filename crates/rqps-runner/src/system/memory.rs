@@ -137,7 +137,7 @@ fn fitted_to(
     };
     let sentence = format!(
         "the systems do not fit into memory together (caches of {}, {} MB for {} to each, {} MB for the rest \
-         of each server; the host has {} MB): they are measured one after the other{starts}{now}{time}; \
+         of each server; rqps may use {} MB): they are measured one after the other{starts}{now}{time}; \
          smaller caches would let them be interleaved",
         written(&together),
         together.iter().map(|need| need.connections).max().unwrap_or(0) >> 20,
@@ -220,7 +220,7 @@ mod tests {
         let (fits, sentence) = fit(plan.clone(), [700, 700]).unwrap();
         assert_eq!((fits.schedule, fits.starts), (Schedule::Sequential { slices: 6 }, 4));
         assert_eq!(fits.suites, plan.suites);
-        expect_test::expect![[r#"the systems do not fit into memory together (caches of a 700 MB, b 700 MB, 12 MB for 1 connection to each, 400 MB for the rest of each server; the host has 2048 MB): they are measured one after the other, with 4 starts each, in a new random order; smaller caches would let them be interleaved"#]].assert_eq(&sentence.unwrap());
+        expect_test::expect!["the systems do not fit into memory together (caches of a 700 MB, b 700 MB, 12 MB for 1 connection to each, 400 MB for the rest of each server; rqps may use 2048 MB): they are measured one after the other, with 4 starts each, in a new random order; smaller caches would let them be interleaved"].assert_eq(&sentence.unwrap());
         // What is stored says what was carried out, with the starts that the plan asks for.
         assert!(fits.to_toml().contains("mode = \"sequential\""));
         let more = Plan { starts: 5, ..plan.clone() };
@@ -241,7 +241,7 @@ mod tests {
         );
         let of_step = fits.schedule.at_most(args.times.read);
         assert_eq!(of_step, Duration::from_secs(60));
-        expect_test::expect!["the systems do not fit into memory together (caches of a 700 MB, b 700 MB, 12 MB for 1 connection to each, 400 MB for the rest of each server; the host has 2048 MB): they are measured one after the other, with 4 starts each, in a new random order; the budget is 6 slices of 2.5 s on each start; no step ends early: precision needs interleaved systems; smaller caches would let them be interleaved"].assert_eq(&sentence.unwrap());
+        expect_test::expect!["the systems do not fit into memory together (caches of a 700 MB, b 700 MB, 12 MB for 1 connection to each, 400 MB for the rest of each server; rqps may use 2048 MB): they are measured one after the other, with 4 starts each, in a new random order; the budget is 6 slices of 2.5 s on each start; no step ends early: precision needs interleaved systems; smaller caches would let them be interleaved"].assert_eq(&sentence.unwrap());
         // It is that of all starts together.
         let (fits, _) = fit(two("[schedule]\nbudget = '18s'\nstarts = 3\n"), [700, 700]).unwrap();
         let SuiteWork::File { args, .. } = &fits.suites[0].work else { panic!("{fits:?}") };

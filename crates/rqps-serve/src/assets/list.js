@@ -19,6 +19,8 @@ if (field && rows.length) {
 const chosen = document.getElementById("n-chosen");
 const boxes = [...document.querySelectorAll("input[name=s]")];
 if (chosen && boxes.length) {
+  // As they were ticked: the first is the base.
+  let order = [];
   const count = () => {
     const n = boxes.filter((box) => box.checked).length;
     chosen.textContent = n === 0 ? "" : n === 1 ? "1 system chosen" : `${n} systems chosen`;
@@ -26,7 +28,8 @@ if (chosen && boxes.length) {
   };
   // Beside the other systems a link: the second click shows the comparison.
   const offer = () => {
-    const ticked = boxes.filter((box) => box.checked).map((box) => box.value);
+    order = [...order.filter((box) => box.checked), ...boxes.filter((box) => box.checked && !order.includes(box))];
+    const ticked = order.map((box) => box.value);
     for (const box of boxes) {
       const item = box.closest("li");
       let link = item.querySelector("a.against");

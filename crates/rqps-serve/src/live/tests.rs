@@ -125,8 +125,10 @@ fn a_step_that_is_over_has_its_rates_and_ratios() {
     assert!(Parts::of(&seen).steps.0.contains(count));
     seen.outline.steps[0].outcomes = vec![StepOutcome::Done; 2];
     let rqps = Some(rqps_model::Estimate { point: 0.5, interval: Some((0.4, 0.6)), n: 4 });
-    let cells =
-        vec![CellResult { mean: Some(1234.0), rqps: None }, CellResult { mean: Some(617.0), rqps }];
+    let cells = vec![
+        CellResult { mean: Some(1234.0), ..CellResult::default() },
+        CellResult { mean: Some(617.0), rqps, bar: None },
+    ];
     seen.results = Arc::new(BTreeMap::from([(0, cells)]));
     let steps = Parts::of(&seen).steps.0;
     assert!(steps.contains(">1234<") && steps.contains(">0.50 [0.40, 0.60]<"), "{steps}");

@@ -330,15 +330,18 @@ fn steps(seen: &Seen) -> Markup {
                 }
             }
         }
-        p.hint { "Rates of steps that are over; relative QPS with its 95% interval beside the base, of one start." }
+        p.hint {
+            "Steps that are over: the rate of the base, rQPS of the others with its 95% interval. One start, "
+            "disturbed blocks included: the report has the verdicts."
+        }
     }
 }
 
 /// `1.04 [1.01, 1.07]`, of the base its rate.
 fn result(of: &CellResult) -> Option<String> {
-    let rate = of.mean.map(plain_figure);
-    let rqps = of.rqps.as_ref();
-    rqps.map(ratio_with_interval).or(rate)
+    let bar = of.bar.map_or_else(String::new, |bar| format!(", {}", comparison::bar(bar)));
+    let rqps = of.rqps.as_ref().map(|rqps| format!("{}{bar}", ratio_with_interval(rqps)));
+    rqps.or_else(|| of.mean.map(plain_figure))
 }
 
 /// How a step stands on a system.

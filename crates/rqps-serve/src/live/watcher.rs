@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rqps_analysis::Bar;
 use rqps_analysis::under_way::UnderWay;
 use rqps_model::{Block, Estimate, RunStatus, StepKind, StepOutcome};
 use rqps_store::outline::{Outline, OutlineStep};
@@ -46,6 +47,8 @@ pub(crate) struct CellResult {
     pub(crate) mean: Option<f64>,
     /// Relative to the base; none for the base itself.
     pub(crate) rqps: Option<Estimate>,
+    /// What keeps it from a verdict.
+    pub(crate) bar: Option<Bar>,
 }
 
 impl Seen {
@@ -180,10 +183,14 @@ impl Watcher {
         for (step_idx, step) in new {
             let n_systems = outline.brief.systems.len();
             let blocks = store.select_blocks(&self.run_id, step_idx, n_systems)?;
-            let result = |idx: usize| CellResult {
-                mean: mean(&blocks[idx]),
-                rqps: beside_base(outline, step, &blocks, idx)
-                    .and_then(|under_way| under_way.ratio()),
+            let result = |idx: usize| {
+                let under_way = beside_base(outline, step, &blocks, idx);
+                let rqps = under_way.and_then(|under_way| under_way.ratio());
+                CellResult {
+                    mean: mean(&blocks[idx]),
+                    rqps,
+                    bar: under_way.and_then(|it| it.bar()),
+                }
             };
             let cells = (0..n_systems).map(result).collect();
             Arc::make_mut(&mut self.results).insert(step_idx, cells);

@@ -94,7 +94,12 @@ struct Recent {
 fn recent(store: &Store, briefs: &[Brief]) -> Result<Vec<Recent>, Error> {
     let mut steps: Vec<Recent> = Vec::new();
     for brief in briefs.iter().take(LATEST_RUNS) {
-        let outline = store.select_outline(&RunRef::Id(brief.id.clone()))?;
+        let outline = match store.select_outline(&RunRef::Id(brief.id.clone())) {
+            Ok(outline) => outline,
+            // Of many runs one is not worth the others.
+            Err(Error::Sql { .. }) => continue,
+            Err(error) => return Err(error),
+        };
         let measured = outline.steps.iter().filter(|step| {
             step.start == 0
                 && step.info.kind != StepKind::WarmUp
@@ -126,7 +131,7 @@ fn recent_steps(recent: &[Recent]) -> Markup {
             table.words {
                 thead { tr {
                     th scope="col" { "Step" } th scope="col" { "Order" }
-                    th scope="col" { "Latest run" } th.num scope="col" { "Of the latest runs" }
+                    th scope="col" { "Latest run" } th.num scope="col" { "Runs, of the latest 10" }
                 } }
                 tbody { @for step in recent {
                     @let link = |by: &str| {

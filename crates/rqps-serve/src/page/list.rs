@@ -134,7 +134,7 @@ fn table(
         form method="get" action="/compare" {
             p.choose {
                 button type="submit" { "Compare" }
-                " the ticked systems, of any runs. The first is the base. "
+                " the ticked systems, of any runs. The first in the list is the base. "
                 span #n-chosen role="status" {}
             }
             table.runs {

@@ -4,7 +4,7 @@
 //!   artifacts/RUN/verdicts.json
 //! ```
 //!
-//! Whoever analyses a run writes the file. It is read only while the run and the version of rqps are those of the
+//! `rqps run`, `rqps report` and `rqps runs import` write the file. It is read only while the run and the version of rqps are those of the
 //! analysis. Losing the file loses nothing.
 
 use std::fs::{self, File};
@@ -48,8 +48,10 @@ pub struct CandidateVerdicts {
     pub n_faster: usize,
     /// The same within the bound.
     pub n_same: usize,
-    /// Without a verdict, for any reason.
+    /// Unclear.
     pub n_unclear: usize,
+    /// Without a verdict for another reason: failed, host busy and so on.
+    pub n_without: usize,
     /// The slower step with the lowest ratio; without a slower step, the faster step with the highest.
     pub extreme: Option<StepRatio>,
 }

@@ -42,7 +42,7 @@ impl Suite {
                         suite: self.name.clone(),
                         pattern: pattern.to_owned(),
                         hint: format!(
-                            "the full form has {}; write form = \"full\" or --form full",
+                            "{} is in the full form alone: write form = \"full\" or --form full",
                             self.steps[idx].name
                         ),
                     },

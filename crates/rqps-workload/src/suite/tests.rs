@@ -159,7 +159,7 @@ fn a_name_that_no_step_has_is_refused_with_those_that_are_near() {
     assert_eq!(
         said("random-points.pre", Form::Short),
         "suite sysbench has no step \"random-points.pre\"; \
-         the full form has random-points.pre_range=10; write form = \"full\" or --form full"
+         random-points.pre_range=10 is in the full form alone: write form = \"full\" or --form full"
     );
     assert!(suite.step("scna").unwrap_err().to_string().contains("did you mean scan"));
 }
@@ -252,7 +252,7 @@ fn a_short_form_without_figures_is_refused() {
     let said = |suite: &Suite, patterns: &[&str]| {
         suite.select(patterns, Form::Short).map_err(|error| error.to_string())
     };
-    let wanted = "the short form of mine has no steps; write form = \"full\" or --form full";
+    let wanted = "the short form of mine reports no step; write form = \"full\" or --form full";
     for short in ["", "\nshort = \"run\""] {
         let text = small(STATEMENT, &format!("{STEP}{short}"));
         let suite = Suite::parse(&text, "mine.toml").unwrap();

@@ -22,7 +22,7 @@ fn describe(command: &mut Command, path: &str, page: &mut String) {
     if command.is_hide_set() {
         return;
     }
-    let help = command.render_help().to_string();
+    let help = command.render_long_help().to_string();
     let (own, _) = help.split_once(GLOBAL).unwrap_or((&help, ""));
     let shown = if path == "rqps" { help.trim_end() } else { own.trim_end() };
     *page += &format!("\n## {path}\n\n```text\n{shown}\n```\n");

@@ -59,7 +59,7 @@ pub(crate) struct GateArgs {
     #[arg(value_name = "RUN", default_value = "latest")]
     pub(crate) run: String,
 
-    /// Largest slowdown that is allowed: the bound of the verdict slower
+    /// Smallest slowdown that fails the gate: the bound of the verdict slower
     #[arg(long, value_name = "PERCENT", default_value = "5%")]
     pub(crate) max_slowdown: String,
 

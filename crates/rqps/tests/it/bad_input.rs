@@ -162,7 +162,6 @@ const COMMAND_LINES: &[&str] = &[
     "runs show x",
     "runs rm x",
     "runs export x",
-    "runs export first --format parquet",
     "runs export first --format csv -o other",
     "runs import nosuch.tar.zst",
     "runs import file.tar.zst",

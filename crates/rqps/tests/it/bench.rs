@@ -236,14 +236,24 @@ impl Bench {
         assert!(left.is_empty(), "{left:?} is left of the data");
     }
 
+    /// What the markers of a run's data directories say.
+    fn markers(&self, run_id: &str) -> Vec<String> {
+        let Ok(dirs) = fs::read_dir(self.path("rqps-results/data")) else { return Vec::new() };
+        let markers = dirs.map(|dir| dir.unwrap().path().join("rqps-instance.json"));
+        let of_run = markers.filter(|path| path.to_string_lossy().contains(run_id));
+        of_run.map(|path| fs::read_to_string(path).unwrap_or_default()).collect()
+    }
+
+    /// Whether the tables of a run are filled.
+    pub(crate) fn has_tables(&self, run_id: &str) -> bool {
+        let texts = self.markers(run_id);
+        !texts.is_empty() && texts.iter().all(|text| text.contains("\"load="))
+    }
+
     /// Nothing of a run is at work, and data are there for the next attempt.
     pub(crate) fn assert_left(&self, run_id: &str) {
         assert_eq!(self.processes_of(run_id), Vec::<i32>::new(), "processes of {run_id}");
-        let dirs = fs::read_dir(self.path("rqps-results/data")).unwrap();
-        let markers = dirs.map(|dir| dir.unwrap().path().join("rqps-instance.json"));
-        let of_run = markers.filter(|path| path.to_string_lossy().contains(run_id));
-        let texts: Vec<String> =
-            of_run.map(|path| fs::read_to_string(path).unwrap_or_default()).collect();
+        let texts = self.markers(run_id);
         assert!(!texts.is_empty(), "no data are left");
         assert!(texts.iter().all(|text| text.contains("\"load=")), "{texts:?}");
     }

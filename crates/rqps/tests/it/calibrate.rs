@@ -42,7 +42,8 @@ fn a_calibration_is_stored_and_told() {
     bench.write("plan.toml", AUTO);
     let said = bench.run(&["run", "plan.toml"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
-    let text = said.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = bench.output(&["report", "--full"]);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("Calibrated on "), "{text}");
     let words = "with the null client on one start of each server: A/A differs by";
     assert!(text.contains(words), "{text}");

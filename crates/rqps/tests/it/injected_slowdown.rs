@@ -35,6 +35,9 @@ fn slowed(bench: &Bench) -> (Running, String) {
     let mut running = bench.spawn(&["run", "plan.toml"]);
     let id = running.run_id();
     let since = Instant::now();
+    if !bench.has_tables(&id) {
+        running.await_line("indexed rows/s");
+    }
     while !is_any_stopped(bench, &id) {
         assert!(since.elapsed() < DEADLINE, "nothing was ever stopped");
         pause();

@@ -379,6 +379,10 @@ pub(crate) fn until(what: &str, mut done: impl FnMut() -> bool) {
 fn in_a_slice(bench: &Bench) -> (Running, String, i32) {
     let mut running = bench.spawn(&["run", "plan.toml"]);
     let id = running.run_id();
+    if !bench.has_tables(&id) {
+        // Loads are interleaved as well.
+        running.await_line("indexed rows/s");
+    }
     let pid = stopped(bench, &id);
     (running, id, pid)
 }

@@ -21,6 +21,11 @@ figure = 'rows-inserted'
 always = true
 short = 'run'
 [[step]]
+family = 'create-index'
+kind = 'index'
+always = true
+short = 'run'
+[[step]]
 family = 'small'
 kind = 'read'
 group = 'range'

@@ -19,6 +19,7 @@ steps = ["point-query"]
 seconds = { read = 0.5, write = 0.5, insert = 0.5, warm_up = 0.01, fixed_at_most = 0.5 }
 [schedule]
 slices = 2
+starts = 1
 "#;
 
 const N_DUE: u64 = 50;

@@ -51,6 +51,7 @@ fn told(rows: &[Row<'_>]) -> String {
             group: *group,
             operation,
             cause: cause.as_ref(),
+            server_cpu: None,
         })
         .collect();
     sentences(&steps).join("\n")
