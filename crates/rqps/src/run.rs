@@ -79,12 +79,15 @@ pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Re
     progress.line(&format!(
         "run {id} took {took}; {share:.0}% of the time after fetching was measured"
     ));
-    let failed: Vec<&str> = run
+    let mut failed: Vec<&str> = run
         .steps
         .iter()
         .filter(|s| s.systems.iter().any(|x| matches!(x.outcome, StepOutcome::Failed { .. })))
         .map(|s| s.info.name.as_str())
         .collect();
+    // A step can fail on each start of the servers.
+    let mut seen = std::collections::BTreeSet::new();
+    failed.retain(|name| seen.insert(*name));
     if !failed.is_empty() {
         let n = number::count(failed.len(), "step");
         complain(&format!("error: {n} failed: {}", failed.join(", ")));
