@@ -1,7 +1,7 @@
 //! Several runs made into one, so that their systems stand in one report.
 //!
-//! Steps are matched by name, number of clients and what they count, those of all starts of the
-//! servers as one. Beside the run it is kept which system is of which run, and where the runs'
+//! Steps are matched by name, number of clients and what they count, with all starts of the
+//! servers taken together. The joined run keeps each system's own run, and where the runs'
 //! conditions differ. Ratios within a run stay those of its own schedule. Ratios between runs
 //! compare two samples, and their intervals do not include changes of the host between the runs.
 

@@ -63,7 +63,7 @@ impl Page<'_> {
         format!("{on}{}{off}\n", lines.trim_end())
     }
 
-    /// A text in at most `room` lines, the first of which begins with `first`.
+    /// A text in at most `room` lines. The first line begins with `first`.
     fn lines(&self, first: &str, text: &str, room: usize) -> String {
         let all = wrap(first, text, self.width);
         let mut kept: Vec<String> = all.lines().take(room).map(str::to_owned).collect();

@@ -393,11 +393,8 @@ fn column(analysis: &Analysis<'_>, idx: usize) -> String {
     let labels = || (0..analysis.run.systems.len()).map(|idx| analysis.short_label(idx));
     let config = analysis.run.systems.first().map_or("", |system| system.spec.config.as_str());
     let ending = format!(".{config}");
-    let heads: Vec<String> = match !config.is_empty() && labels().all(|l| l.ends_with(&ending)) {
-        true => labels().map(|label| label.trim_end_matches(&ending).to_owned()).collect(),
-        false => labels().map(str::to_owned).collect(),
-    };
-    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    let without = labels().map(|label| label.strip_suffix(&ending)).collect::<Option<Vec<&str>>>();
+    let heads = without.filter(|_| !config.is_empty()).unwrap_or_else(|| labels().collect());
     shorten_apart(&heads, HEAD_COLUMNS).get(idx).cloned().unwrap_or_default()
 }
 

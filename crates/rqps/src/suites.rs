@@ -1,8 +1,8 @@
 //! `rqps suites`: what suites there are and what they are made of.
 
 use anyhow::{Result, bail};
-use rqps_model::StepKind;
 use rqps_workload::insert::{self, InsertSize};
+use rqps_workload::kind::kind_name;
 use rqps_workload::{InsertStep, Size, Suite};
 
 use crate::args::SuitesCommand;
@@ -34,7 +34,7 @@ pub(crate) fn run(command: &SuitesCommand) -> Result<()> {
                     .iter()
                     .map(|step| {
                         let info = step.info(&args);
-                        vec![info.name, kind_word(info.kind).to_owned(), info.what]
+                        vec![info.name, kind_name(info.kind).to_owned(), info.what]
                     })
                     .collect();
                 let heading = "with the arguments of size \"tiny\"";
@@ -58,7 +58,7 @@ pub(crate) fn run(command: &SuitesCommand) -> Result<()> {
                     };
                     vec![
                         step.name.clone(),
-                        kind_word(step.kind).to_owned(),
+                        kind_name(step.kind).to_owned(),
                         step.group.title().to_owned(),
                         short.to_owned(),
                     ]
@@ -71,16 +71,4 @@ pub(crate) fn run(command: &SuitesCommand) -> Result<()> {
 
 fn insert_steps() -> Vec<InsertStep> {
     insert::steps(&InsertSize::args(Size::Tiny))
-}
-
-fn kind_word(kind: StepKind) -> &'static str {
-    match kind {
-        StepKind::Load => "load",
-        StepKind::Read => "read",
-        StepKind::Write => "write",
-        StepKind::Insert => "insert",
-        StepKind::WarmUp => "warm-up",
-        StepKind::Index => "index",
-        StepKind::Mixed => "mixed",
-    }
 }

@@ -179,7 +179,8 @@ fn cut(report: &mut Value) {
     }
 }
 
-/// A small archive of an interleaved run says all that the run says, but for what docs/how-to/export.md names.
+/// A small archive of an interleaved run says all that the run says, except what
+/// docs/how-to/export.md names.
 #[test]
 fn a_small_archive_of_an_interleaved_run() {
     let bench = Bench::new();
