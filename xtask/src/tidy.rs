@@ -10,12 +10,13 @@ use anyhow::{Context as _, Result};
 use arrows::Files;
 
 /// The crates from top to bottom: each may depend only on those after it.
-const LAYERS: [&str; 23] = [
+const LAYERS: [&str; 25] = [
     "rqps",
     "rqps-serve",
     "rqps-import",
     "rqps-sysbench",
     "rqps-export",
+    "rqps-bisect",
     "rqps-runner",
     "rqps-html",
     "rqps-report",
@@ -23,6 +24,7 @@ const LAYERS: [&str; 23] = [
     "rqps-audit",
     "rqps-text",
     "rqps-store",
+    "rqps-build",
     "rqps-server",
     "rqps-sample",
     "rqps-load",

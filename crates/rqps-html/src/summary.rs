@@ -276,6 +276,7 @@ fn footnotes(analysis: &Analysis<'_>) -> Markup {
                         dd {
                             code { (note.kind.key()) } " "
                             (rqps_text::words::capital(&rqps_text::words::one_line(&warning::meaning(&note.kind)))) ". "
+                            @if let Some(what_to_do) = warning::what_to_do(note.kind.key()) { "What to do: " (what_to_do) " " }
                             span.places { @for place in &places::list(analysis, idx) { span { (outside(place)) } " " } }
                         }
                     }

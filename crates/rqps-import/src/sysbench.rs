@@ -25,6 +25,7 @@ pub use agree::Latency;
 pub use flaw::Flaw;
 pub use line::Interval;
 pub use log::Log;
+pub(crate) use log::NO_LOG;
 
 use crate::copies::{Duplicate, duplicates};
 use crate::folder::read_text;

@@ -113,8 +113,8 @@ const NULL: DbmsFacts = DbmsFacts {
     label_pads_numbers: false,
 };
 
-/// The words that a message offers in place of an unknown one.
-const KNOWN_WORDS: &str = "mysql, mariadb, postgres, h2, null";
+/// The words that a message offers in place of an unknown one: the servers that rqps starts.
+const KNOWN_WORDS: &str = "mysql, mariadb, postgres";
 
 impl Dbms {
     /// All of them.
@@ -218,8 +218,8 @@ mod tests {
             let name = dbms.to_string();
             let stored = Dbms::deserialize(StrDeserializer::<Error>::new(&name));
             assert_eq!(stored, Ok(dbms));
-            assert!(KNOWN_WORDS.split(", ").any(|word| word == name));
         }
+        assert!(KNOWN_WORDS.split(", ").all(|word| word.parse::<Dbms>().is_ok()));
         assert!("oracle".parse::<Dbms>().unwrap_err().to_string().contains("oracle"));
     }
 }

@@ -156,8 +156,7 @@ impl FromStr for Compression {
         let unknown = || UnknownWord {
             what: "compression",
             value: text.to_owned(),
-            known: "none; row, page-zlib, page-lz4, page-snappy of InnoDB; snappy, lz4, \
-                    zlib, zstd and pairs such as lz4+zstd (middle and bottom levels) of RocksDB",
+            known: "none, row, page-zlib, page-lz4, page-snappy, snappy, lz4, zlib, zstd, lz4+zstd",
         };
         match text {
             "none" => return Ok(Self::None),

@@ -1,5 +1,6 @@
 //! The sentences of warnings.
 
+mod entry;
 mod of_report;
 
 use rqps_model::warning::{
@@ -10,6 +11,7 @@ use rqps_model::{
     ErrorCount, Estimate, Run, Scope, TableDifference, TableFact, Warning, WarningKind,
 };
 
+pub use entry::{Entry, entries, what_to_do};
 pub use of_report::InWords;
 pub use of_report::{sentences, slices_in_words};
 

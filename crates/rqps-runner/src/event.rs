@@ -17,6 +17,15 @@ pub struct RunShape {
     pub n_starts: u32,
 }
 
+/// A block or slice of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Nth {
+    /// Its number from 0.
+    pub idx: u32,
+    /// How many the step has at most: one that is precise enough ends before.
+    pub n: u32,
+}
+
 /// Something that happened, or progress.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event<'a> {
@@ -98,8 +107,8 @@ pub enum Event<'a> {
     Measuring {
         /// Which system, by its place in the run; absent where the step has one.
         system: Option<usize>,
-        /// `None` for the warm-up, else the slice's number from 0.
-        slice: Option<u32>,
+        /// `None` for the warm-up.
+        slice: Option<Nth>,
         /// Time into it.
         elapsed: Duration,
         /// Queries per second so far.
@@ -107,8 +116,8 @@ pub enum Event<'a> {
     },
     /// A block of interleaved systems is under way.
     Interleaved {
-        /// The block's number from 0.
-        block: u32,
+        /// Which one.
+        block: Nth,
         /// Rounds of it so far, the one under way included.
         n_rounds: u32,
         /// How fast each is.

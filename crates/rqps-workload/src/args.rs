@@ -26,7 +26,7 @@ pub struct SliceTimes {
     pub write: Duration,
     /// A slice of a step that inserts and so makes the tables larger.
     pub insert: Duration,
-    /// The warm-up before a slice, which is not counted.
+    /// The warm-up before a step, which is not counted.
     pub warm_up: Duration,
     /// The longest time of a step with a time of its own (60 s for the scans that warm).
     pub fixed_at_most: Duration,

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use rqps_runner::Event;
+use rqps_runner::{Event, Nth};
 use rqps_store::live::{Change, Changes, LiveRate, LiveStep, Spent};
 use rqps_store::unix_ms;
 use rqps_store::{Live, LiveFile, Store};
@@ -81,8 +81,10 @@ impl<'s> Teller<'s> {
                 match slice {
                     // Loads of several systems' indexes have no queries; a long slice of one of them
                     // is told within a block.
-                    Some(_) if step.block == *slice => {}
-                    Some(_) => (step.block, step.n_rounds) = (*slice, 0),
+                    Some(nth) if step.block == Some(nth.idx) => {}
+                    Some(Nth { idx, n }) => {
+                        (step.block, step.n_blocks, step.n_rounds) = (Some(*idx), *n, 0);
+                    }
                     None if step.block.is_none() => "warm-up".clone_into(&mut self.live.doing),
                     None => {}
                 }
@@ -100,7 +102,8 @@ impl<'s> Teller<'s> {
             }
             Event::Interleaved { block, n_rounds, rates } => {
                 let Some(step) = &mut self.live.step else { return false };
-                (step.block, step.n_rounds) = (Some(*block), *n_rounds);
+                (step.block, step.n_blocks) = (Some(block.idx), block.n);
+                step.n_rounds = *n_rounds;
                 let rate = |rate: &rqps_runner::Rate| LiveRate {
                     system_idx: rate.system,
                     elapsed_ms: ms(rate.elapsed),
@@ -306,12 +309,14 @@ mod tests {
         teller.tell(&started(&label, &[0, 1], false));
         let rate = |system| rqps_runner::Rate { system, elapsed: Duration::ZERO, per_s: 7.5 };
         teller.written = None;
-        teller.tell(&Event::Interleaved { block: 3, n_rounds: 9, rates: &[rate(0), rate(1)] });
+        let block = Nth { idx: 3, n: 8 };
+        teller.tell(&Event::Interleaved { block, n_rounds: 9, rates: &[rate(0), rate(1)] });
         let live = read().unwrap();
         assert_eq!((live.guessed.planned_ms, live.timed), (10_000, Spent::default()));
         assert_eq!((live.left_timed_ms, live.left_guessed_ms), (30_000, 20_000));
         let step = live.step.unwrap();
-        assert_eq!((step.step_idx, step.block, step.n_rounds), (2, Some(3), 9));
+        assert_eq!((step.step_idx, step.block, step.n_blocks), (2, Some(3), 8));
+        assert_eq!(step.n_rounds, 9);
         assert_eq!(step.rates.iter().map(|r| r.system_idx).collect::<Vec<_>>(), [0, 1]);
         // A start of the servers is over: their stops and starts are no part of the step's time.
         let preparing = |doing| Event::Preparing { label: &label, doing };

@@ -34,6 +34,7 @@ mod trial;
 mod typed;
 mod warnings;
 
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -139,9 +140,28 @@ fn main() -> ExitCode {
             ExitCode::from(130)
         }
         Err(error) => {
-            complain(&format!("error: {error:#}"));
+            complain(&format!("error: {error:#}{}", next_step(&error)));
             ExitCode::from(2)
         }
+    }
+}
+
+/// What to do about an error that ends in one of the operating system; empty where it says so itself.
+fn next_step(error: &anyhow::Error) -> &'static str {
+    let Some(cause) = error.root_cause().downcast_ref::<io::Error>() else { return "" };
+    // What rqps says of a file in words of its own has its remedy with it.
+    if cause.raw_os_error().is_none() {
+        return "";
+    }
+    match cause.kind() {
+        ErrorKind::NotFound => "; check the path",
+        ErrorKind::NotADirectory => "; name a directory",
+        ErrorKind::IsADirectory => "; name a file",
+        ErrorKind::PermissionDenied => "; check who may read and write there",
+        ErrorKind::ReadOnlyFilesystem => "; name a place that can be written to",
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "; free space there",
+        ErrorKind::ConnectionRefused => "; check that the server runs and listens there",
+        _ => "",
     }
 }
 

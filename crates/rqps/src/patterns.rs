@@ -1,7 +1,7 @@
 //! Steps and systems chosen by name or glob.
 
 use anyhow::{Result, bail};
-use rqps_model::{Run, RunSystem, StepInfo, SystemSource};
+use rqps_model::{Run, RunSystem, StepInfo, StepKind, SystemSource};
 use rqps_workload::Pattern;
 
 /// Names that an error lists.
@@ -34,7 +34,8 @@ impl Patterns {
     ) -> Result<()> {
         let steps: Vec<&StepInfo> =
             runs.into_iter().flat_map(|run| run.steps.iter().map(|step| &step.info)).collect();
-        let names = steps.iter().map(|step| step.name.clone()).collect();
+        let compared = steps.iter().filter(|step| step.kind != StepKind::WarmUp);
+        let names = compared.map(|step| step.name.clone()).collect();
         self.check(option, "step", names, |one| {
             steps.iter().any(|step| takes(one, &names_of_step(step)))
         })

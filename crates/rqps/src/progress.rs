@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rqps_report::warning;
-use rqps_runner::{Event, RunShape};
+use rqps_runner::{Event, Nth, RunShape};
 use rqps_text::number;
 
 use crate::fit;
@@ -158,8 +158,10 @@ impl Live {
                 self.now.set_prefix(what);
             }
             Event::Measuring { slice, elapsed, qps, .. } => {
-                let what =
-                    slice.map_or_else(|| "warm-up".to_owned(), |n| format!("slice {}", n + 1));
+                let what = slice.map_or_else(
+                    || "warm-up".to_owned(),
+                    |Nth { idx, n }| format!("slice {} of {n}", idx + 1),
+                );
                 self.now.set_message(format!(
                     "{}  {what}, {:.0} s  {qps:.0} queries/s",
                     self.now.prefix(),
@@ -174,9 +176,10 @@ impl Live {
                     rates.iter().map(|rate| (rate.system, rate.per_s)).collect();
                 let rates: Vec<String> = by_system.values().map(|r| format!("{r:.0}")).collect();
                 self.now.set_message(format!(
-                    "{}  block {}, {:.0} s each  {} queries/s",
+                    "{}  block {} of {}, {:.0} s each  {} queries/s",
                     self.now.prefix(),
-                    block + 1,
+                    block.idx + 1,
+                    block.n,
                     elapsed.as_secs_f64(),
                     rates.join(" : ")
                 ));

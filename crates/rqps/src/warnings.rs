@@ -1,28 +1,19 @@
 //! `rqps warnings`: what warnings mean, and what to do about them, from the page that documents them.
 
 use anyhow::{Result, bail};
+use rqps_report::warning::{Entry, entries};
 use rqps_text::words::wrap;
 
 use crate::output::{say, text_width};
 
-/// The page, whose tables have a row for each kind.
-const PAGE: &str = include_str!("../../../docs/reference/warnings.md");
-
 /// The likeness from which on a name is offered in place of one that is not known.
 const LIKE: f64 = 0.8;
 
-/// A kind of warning.
-struct Entry<'p> {
-    name: &'p str,
-    meaning: String,
-    what_to_do: String,
-}
-
 /// Prints the kinds that are named, else all.
 pub(crate) fn run(names: &[String]) -> Result<()> {
-    let entries = entries(PAGE);
+    let entries = entries();
     let found = names.iter().map(|name| find(&entries, name)).collect::<Result<Vec<_>>>()?;
-    let told: Vec<&Entry<'_>> = if names.is_empty() { entries.iter().collect() } else { found };
+    let told: Vec<&Entry> = if names.is_empty() { entries.iter().collect() } else { found };
     let width = text_width();
     let mut out = String::new();
     for Entry { name, meaning, what_to_do } in told {
@@ -33,7 +24,7 @@ pub(crate) fn run(names: &[String]) -> Result<()> {
     say(&out)
 }
 
-fn find<'e, 'p>(entries: &'e [Entry<'p>], name: &str) -> Result<&'e Entry<'p>> {
+fn find<'e>(entries: &'e [Entry], name: &str) -> Result<&'e Entry> {
     // A history names the warnings of the base with `-on-base` behind them.
     let bare = name.strip_suffix("-on-base").unwrap_or(name);
     for wanted in [name, bare] {
@@ -41,7 +32,7 @@ fn find<'e, 'p>(entries: &'e [Entry<'p>], name: &str) -> Result<&'e Entry<'p>> {
             return Ok(entry);
         }
     }
-    let likeness = |entry: &&Entry<'_>| strsim::jaro_winkler(entry.name, name);
+    let likeness = |entry: &&Entry| strsim::jaro_winkler(entry.name, name);
     let nearest = entries.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
     match nearest.filter(|entry| likeness(entry) >= LIKE) {
         Some(entry) => bail!("no warning has the name {name:?}; did you mean {}?", entry.name),
@@ -49,37 +40,13 @@ fn find<'e, 'p>(entries: &'e [Entry<'p>], name: &str) -> Result<&'e Entry<'p>> {
     }
 }
 
-/// The rows of the page's tables.
-fn entries(page: &str) -> Vec<Entry<'_>> {
-    page.lines().filter_map(parse).collect()
-}
-
-fn parse(line: &str) -> Option<Entry<'_>> {
-    let (name, rest) = line.strip_prefix("| `")?.split_once("` | ")?;
-    let (meaning, what_to_do) = rest.strip_suffix(" |")?.split_once(" | ")?;
-    let plain = |text: &str| text.replace('`', "");
-    Some(Entry { name, meaning: plain(meaning), what_to_do: plain(what_to_do) })
-}
-
 #[cfg(test)]
 mod tests {
-    use rqps_model::WarningKind;
-
     use super::*;
 
     #[test]
-    fn every_kind_says_what_it_means_and_what_to_do() {
-        let entries = entries(PAGE);
-        for key in WarningKind::keys() {
-            let entry = find(&entries, key).unwrap();
-            assert!(entry.meaning.ends_with('.') && entry.what_to_do.ends_with('.'), "{key}");
-        }
-        assert_eq!(entries.len(), WarningKind::keys().len());
-    }
-
-    #[test]
     fn a_name_that_is_nearly_one_gets_it_offered() {
-        let entries = entries(PAGE);
+        let entries = entries();
         let error = |name: &str| find(&entries, name).map(|_| ()).unwrap_err().to_string();
         assert!(error("client-bond").ends_with("did you mean client-bound?"));
         assert!(error("xyzzy").ends_with("`rqps warnings` lists them"));

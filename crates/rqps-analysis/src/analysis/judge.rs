@@ -1,6 +1,6 @@
 //! Verdicts over a whole run: each ratio among all ratios of its kind.
 //!
-//! Steps that are compared are one family, loads another. Barred cells ([`Bar`]) and imported rates
+//! Steps that are compared, loads among them, are one family; warm-ups and the indexes of suite files another. Barred cells ([`Bar`]) and imported rates
 //! have no verdict and are not counted. Where a set rate was held, only the rQPS is not counted:
 //! response times and CPU per operation are the result.
 

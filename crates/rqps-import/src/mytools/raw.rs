@@ -13,15 +13,12 @@ use crate::folder::{ExcludedFile, Folder, is_packed, read_text};
 use crate::recording::{self, Recording};
 use crate::sheet::{Sheet, SheetStep};
 use crate::steps::{FileName, Names};
-use crate::sysbench::{Log, NamedLog, OtherEvents, compare, dbms, driver_doubt};
+use crate::sysbench::{Log, NO_LOG, NamedLog, OtherEvents, compare, dbms, driver_doubt};
 use crate::system_dirs::{SystemDir, SystemDirs};
 use crate::{Error, Options, clients};
 
 /// How the client's output begins.
 const OUTPUT: &str = "sb.o.";
-
-/// What a log says that is none.
-const NO_LOG: &str = "this is no log of sysbench";
 
 /// A file that was not taken over.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]

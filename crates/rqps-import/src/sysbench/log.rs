@@ -126,6 +126,9 @@ impl Log {
     }
 }
 
+/// Why a file that is no log at all is refused.
+pub(crate) const NO_LOG: &str = "this is no log of sysbench";
+
 /// Why a log has no figure.
 fn why_unfinished(lines: &Lines) -> String {
     match &lines.fatal {
@@ -133,9 +136,7 @@ fn why_unfinished(lines: &Lines) -> String {
             "line {}: sysbench stopped and said {said:?}; correct that and run the test again",
             line_idx + 1
         ),
-        None if lines.version.is_none() && lines.intervals.is_empty() => {
-            "this is no log of sysbench".to_owned()
-        }
+        None if lines.version.is_none() && lines.intervals.is_empty() => NO_LOG.to_owned(),
         None if lines.seen.contains(&LogSection::General)
             && !lines.seen.contains(&LogSection::Sql) =>
         {

@@ -253,7 +253,7 @@ pub enum WarningKind {
         /// The error.
         reason: String,
     },
-    /// A server was killed before it answered, and was started again on new data.
+    /// A server was killed before it answered, and was started again.
     KilledAtStart {
         /// Failures so far and the most that are tolerated, and the error.
         #[serde(flatten)]

@@ -28,6 +28,14 @@ pub fn line(series: &Series) -> String {
     }
 }
 
+/// A server and what tells its series apart: `MySQL 8.0.33, innodb, small`.
+pub(super) fn server(server: &str, line: &LineName) -> String {
+    match line {
+        LineName::Kind(kind) => one_line(&with_details(server.to_owned(), kind)),
+        LineName::Label { label, .. } => one_line(&format!("{server} ({label})")),
+    }
+}
+
 /// The base of a series: `MySQL 5.6.14, innodb, small`.
 #[must_use]
 pub fn base(BaseName { version, kind }: &BaseName) -> String {

@@ -63,7 +63,13 @@ pub fn sentences(history: &History) -> Vec<String> {
 /// The verdicts on each version: `MySQL 8.0.33 against MySQL 5.6.14: slower on 9 of 12 steps, same on 3.`
 #[must_use]
 pub fn verdicts(history: &History) -> Vec<String> {
+    let all = reported(history);
+    let is_alike = |a: &Reported, b: &Reported| a.server == b.server && a.base == b.base;
     let sentence = |own: &Reported| {
+        let server = match all.iter().filter(|other| is_alike(own, other)).count() {
+            1 => own.server.clone(),
+            _ => names::server(&own.server, &own.line),
+        };
         let counts = [
             (own.n_slower, Verdict::Slower.word()),
             (own.n_faster, Verdict::Faster.word()),
@@ -78,9 +84,9 @@ pub fn verdicts(history: &History) -> Vec<String> {
                 _ => format!("{word} on {n}"),
             })
             .collect();
-        format!("{} against {}: {}.", own.server, names::base(&own.base), words.join(", "))
+        format!("{server} against {}: {}.", names::base(&own.base), words.join(", "))
     };
-    reported(history).iter().map(sentence).collect()
+    all.iter().map(sentence).collect()
 }
 
 /// Whether a series has too few points to tell a change from chance.

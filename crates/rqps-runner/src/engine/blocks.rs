@@ -25,7 +25,7 @@ use crate::engine::heartbeat::{self, Heartbeat, Verdict};
 use crate::engine::observer::{Block, Next, Observer};
 use crate::engine::shown::Shown;
 use crate::engine::waiting::Waiting;
-use crate::event::Event;
+use crate::event::{Event, Nth};
 use crate::failure::Broken;
 use crate::plan::seed::{self, mix, shuffled};
 use crate::plan::steps::{Job, PlannedStep};
@@ -188,8 +188,8 @@ impl Blocks<'_, '_> {
                 parts[lane].add(measured, is_whole_block);
                 if shown.is_due() {
                     let rates = shown.rates(self.lanes.iter().zip(&parts).map(|(l, p)| l.shown(p)));
-                    let n_rounds = n_rounds + 1;
-                    observer.tell(Event::Interleaved { block: id.idx, n_rounds, rates: &rates });
+                    let (block, n_rounds) = (self.nth(id.idx), n_rounds + 1);
+                    observer.tell(Event::Interleaved { block, n_rounds, rates: &rates });
                 }
             }
             n_rounds += 1;
@@ -210,6 +210,11 @@ impl Blocks<'_, '_> {
             block.push((lane.system, slice));
         }
         Ok(block)
+    }
+
+    /// A block among those of the step.
+    fn nth(&self, idx: u32) -> Nth {
+        Nth { idx, n: self.cut.n_blocks() }
     }
 
     /// The seed of a round of a block with seed `seed`. A slice that is a whole block by itself has the block's.
@@ -252,7 +257,8 @@ impl Blocks<'_, '_> {
             Edge::Start => first = Some(samples.brief(End::Start)),
             Edge::End => last = Some(samples.brief(End::Finish)),
         };
-        let result = self.run_clients(at.lane, Some(at.block), &orders, &mut edge, observer);
+        let block = Some(self.nth(at.block));
+        let result = self.run_clients(at.lane, block, &orders, &mut edge, observer);
         let Lane { system, clients, .. } = &self.lanes[at.lane];
         let failed = |error| Broken::System(*system, error);
         let ended = clients.end_injected_slowdown();
@@ -287,7 +293,7 @@ impl Blocks<'_, '_> {
     fn run_clients(
         &mut self,
         lane: usize,
-        block: Option<u32>,
+        block: Option<Nth>,
         orders: &[Order],
         edge: &mut dyn FnMut(Edge),
         observer: &mut dyn Observer,

@@ -63,6 +63,14 @@ impl Cut {
         Self::Timed(TimedCut::of(total, slice, may_end, planned.n_shares))
     }
 
+    /// Blocks of the step, at most.
+    pub(crate) fn n_blocks(&self) -> u32 {
+        match self {
+            Self::Timed(cut) => cut.n_blocks,
+            Self::Counted(cut) => cut.n_blocks,
+        }
+    }
+
     /// Whether a step is over after so much of it.
     pub(crate) fn is_over(&self, done: Done) -> bool {
         match self {

@@ -1,18 +1,21 @@
 //! How a run begins: an unfinished run of the same plan is resumed, else a new one is made.
 
-use crate::journal::warnings::now;
-use anyhow::Result;
+use std::fs;
+
+use anyhow::{Context as _, Result};
 use rqps_model::warning::LastSlice;
 use rqps_model::{
-    Calibration, Host, Imported, Placement, Run, RunStatus, RunStep, RunSystem, Slice, SystemSource,
+    Calibration, Host, Imported, Placement, Run, RunStatus, RunStep, RunSystem, Scope, Slice,
+    SystemSource, WarningKind,
 };
-use rqps_model::{Scope, WarningKind};
 use rqps_store::{Error, RunLock, RunRef, Store, unix_ms};
+use sha2::{Digest as _, Sha256};
 
 use crate::Plan;
 use crate::environment::Environment;
 use crate::event::{Event, Listener};
 use crate::journal::run_id;
+use crate::journal::warnings::now;
 use crate::plan::steps::PlannedStep;
 use crate::plan::{limits, placement};
 
@@ -50,7 +53,8 @@ pub(crate) fn run(
     {
         let mut placed = steps.clone();
         adopt_placements(plan, &mut placed, &run.steps, cpus);
-        match why_not(&run, &placed, host, environment) {
+        let why = why_not(&run, &placed, host, environment);
+        match why.or_else(|| was_edited(store, &run.id, &placed)) {
             None => {
                 let warning = now(Scope::Run, WarningKind::RunResumed { last: last_slice(&run) });
                 store.mark_resumed(&run.id, &warning)?;
@@ -163,6 +167,24 @@ fn why_not(
     })
 }
 
+/// Why a run whose steps have the same names and statements cannot be resumed: what else a suite file says of them,
+/// such as the parameters of a statement, is another than when it began.
+fn was_edited(store: &Store, run_id: &str, planned: &[PlannedStep]) -> Option<String> {
+    let was = store.artifact_dir(run_id).map(|dir| fs::read_to_string(dir.join(STEPS)));
+    let is_same = matches!(was, Ok(Ok(was)) if was == digest(planned));
+    (!is_same).then(|| "its suite file has changed".to_owned())
+}
+
+/// The file of a run that tells its steps from those of an edited suite.
+const STEPS: &str = "steps.sha256";
+
+/// A hash of all that steps do.
+fn digest(steps: &[PlannedStep]) -> String {
+    let mut hash = Sha256::new();
+    steps.iter().for_each(|step| hash.update(format!("{:?}\n", step.job)));
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// How a host is not what it was when a run began, where that changes rates.
 fn other_host(was: &Host, now: &Host) -> Option<String> {
     let texts = [
@@ -226,6 +248,8 @@ fn created(
         systems,
         steps: pending,
     };
+    let file = store.artifact_dir(&run.id)?.join(STEPS);
+    fs::write(&file, digest(steps)).with_context(|| format!("write {}", file.display()))?;
     store.create_run(&run)?;
     Ok((run, lock))
 }

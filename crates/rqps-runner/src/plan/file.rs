@@ -36,7 +36,7 @@ pub struct PlanFile {
     /// Order of slices and placement.
     #[serde(default)]
     pub schedule: ScheduleFile,
-    /// Stack profiles: `true`, or which steps and for how long.
+    /// Stack profiles: `profile = true` for all steps, or a table of steps and time. Default: false.
     pub profile: Option<ProfilingFile>,
 }
 
@@ -105,9 +105,9 @@ pub struct SystemFile {
     /// InnoDB: "none", "row", "page-zlib", "page-lz4" or "page-snappy". MyRocks: "none", "snappy", "lz4", "zlib",
     /// "zstd", or a pair such as "lz4+zstd" for the middle and the last level. Default: "none".
     pub compression: Option<String>,
-    /// Memory limit, page cache included. * Default: none.
+    /// Memory limit, page cache included, such as "512M" or "2G". * Default: none.
     pub memory: Option<String>,
-    /// CPUs that the server may use. * Default: all that rqps may use.
+    /// CPUs that the server may use, such as "0-3,6". * Default: all that rqps may use.
     pub cpus: Option<String>,
     /// Percent of the measured time, 0.01 to 50, during which rqps stops the server: a slowdown of known size. *
     /// Default: 0.
@@ -144,24 +144,28 @@ pub struct SuiteFile {
     pub name: Option<String>,
     /// "sysbench", "insert" (the Insert Benchmark), or the path of a suite file. Default: "sysbench".
     pub kind: Option<String>,
-    /// "tiny", "small" or "medium": rows, tables and times, unless their own keys are set. Default: "small".
+    /// "tiny", "small" or "medium": rows, tables and times, unless their own keys are set. Default: "small". A
+    /// default that depends on the size is written as tiny / small / medium.
     pub size: Option<String>,
     /// "short" has the 32 steps of the Small Datum blog, "full" all. Not for the Insert Benchmark. Default: "short".
     pub form: Option<String>,
-    /// Number of tables. Not for the Insert Benchmark.
+    /// Number of tables, 1 to 1000. Not for the Insert Benchmark. Default: 1 / 1 / 4.
     pub tables: Option<u32>,
-    /// Rows of each table; for the Insert Benchmark, rows after l.i0.
+    /// Rows of each table, 1 to 2147483647. Default: 100,000 / 1,000,000 / 5,000,000. Insert Benchmark: rows after
+    /// l.i0, 5000 or more; default: 200,000 / 2,000,000 / 20,000,000.
     pub rows: Option<u64>,
-    /// Insert Benchmark: rows that l.i1 and l.i2 insert into each table, and delete.
+    /// Insert Benchmark: rows that l.i1 and l.i2 insert into each table, and delete; at least 20 statements of each
+    /// client. Default: 50,000 / 400,000 / 4,000,000.
     pub rows_later: Option<u64>,
-    /// Insert Benchmark: rows per transaction of l.i0, of l.i1, of l.i2, and of the query steps.
+    /// Insert Benchmark: rows per transaction of l.i0, of l.i1, of l.i2, and of the query steps, each 1 to 10,000.
+    /// Default: [100, 50, 5, 50].
     pub rows_per_commit: Option<[u32; 4]>,
     /// Insert Benchmark: rows per second that each client inserts and deletes during query steps. Each rate has two
-    /// steps.
+    /// steps. Default: [100, 500, 1000].
     pub rates: Option<Vec<u32>>,
     /// Insert Benchmark: all clients use one table. Default: false, one table per client.
     pub shared_table: Option<bool>,
-    /// Insert Benchmark: range partitions of each table. Default: 0.
+    /// Insert Benchmark: range partitions of each table, 2 to 1024, or 0 for none. Default: 0.
     pub partitions: Option<u32>,
     /// Insert Benchmark: MyRocks loads in bulk. Default: false.
     pub bulk_load: Option<bool>,
@@ -170,14 +174,15 @@ pub struct SuiteFile {
     /// "prepared" or "text": the protocol of statements. Default: "prepared"; the Insert Benchmark uses both, as the
     /// original client does.
     pub protocol: Option<String>,
-    /// Numbers of clients, 1 to 4096. Each step runs with each number. The Insert Benchmark takes one. Default: [1].
+    /// Numbers of clients, 1 to 4096. Each step runs with each number. The Insert Benchmark takes one, up to 1024.
+    /// Default: [1].
     pub clients: Option<Vec<u32>>,
     /// Steps, by name or glob. Steps that these need are added. Default: all of the form.
     pub steps: Option<Vec<String>>,
     /// Events per second of all clients together, 0.001 to 1e9. Response times then count from the intended start.
     /// Not for the Insert Benchmark. Default: no limit.
     pub rate: Option<f64>,
-    /// Times, in seconds.
+    /// Times in seconds.
     #[serde(default)]
     pub seconds: SecondsFile,
 }
@@ -187,17 +192,18 @@ pub struct SuiteFile {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, expecting = "a table of times, as in { read = 10, write = 10 }")]
 pub struct SecondsFile {
-    /// Steps that read. With slices = 6, each is measured for six times this long on each system.
+    /// Steps that read, above 0, up to 604,800 (a week). With slices = 6, each is measured for six times this long on each
+    /// system. Default: 1 / 10 / 10.
     pub read: Option<f64>,
-    /// Steps that write.
+    /// Steps that write. Default: 1 / 10 / 10.
     pub write: Option<f64>,
-    /// The step that inserts.
+    /// The step that inserts. Default: 1 / 10 / 10.
     pub insert: Option<f64>,
-    /// Warm-up before a step, which is not counted.
+    /// Warm-up before a step, which is not counted. Default: 1 / 5 / 5.
     pub warm_up: Option<f64>,
-    /// Upper limit for steps with a time of their own, such as the scans that warm caches.
+    /// Upper limit for steps with a time of their own, such as the scans that warm caches. Default: 1 / 20 / 60.
     pub fixed_at_most: Option<f64>,
-    /// Insert Benchmark: query steps.
+    /// Insert Benchmark: query steps, 1 or more. Default: 3 / 30 / 300.
     pub query: Option<f64>,
     /// Insert Benchmark: pause after l.i2. Default: 1 s per 100,000 rows, from 5 s to 20 minutes.
     pub wait: Option<f64>,
@@ -223,7 +229,8 @@ pub struct ScheduleFile {
     /// Interleaved: longest measured time of a step on each system, "1s" to "24h". All starts share it. Instead of
     /// slices or time.
     pub budget: Option<String>,
-    /// Interleaved: time of the whole run, downloads excluded. Steps share it. Instead of slices or budget.
+    /// Interleaved: time of the whole run, downloads excluded, such as "20m" or "2h". Steps share it. Instead of slices
+    /// or budget.
     pub time: Option<String>,
     /// Interleaved: a step ends when all its ratios have this half-width, "0.1%" to "50%". Not for the Insert
     /// Benchmark. Default: none; "1%" with time.
@@ -236,7 +243,7 @@ pub struct ScheduleFile {
     /// CPUs of clients and server threads: "free", "split" (halves), "paired" (a client and its server thread share a
     /// CPU), or "auto". Default: "auto".
     pub placement: Option<String>,
-    /// Seed of all randomness. Default: drawn, and recorded.
+    /// Seed of all randomness, 0 to 2^63 - 1. Default: drawn, and recorded.
     pub seed: Option<u64>,
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rqps_model::{Placement, Schedule, SystemSource, SystemSpec};
 
-use super::{Plan, Refusal, ScheduleFile, unknown_word};
+use super::{Plan, Refusal, ScheduleFile, no_such_word, unknown_word};
 
 /// Slices per step when the plan does not say. For the same time in all, six give an interval about
 /// half as wide as three do: t falls from 2.8 (4 degrees of freedom) to 2.2 (10).
@@ -49,8 +49,7 @@ impl ScheduleFile {
             Some("sequential") => false,
             Some("interleaved") => true,
             Some(other) => {
-                let remedy = "write mode = \"interleaved\" or \"sequential\", or leave it out";
-                return Err((format!("schedule mode {other:?} is not known"), remedy.to_owned()));
+                return Err(no_such_word("schedule mode", other, "interleaved, sequential"));
             }
         };
         let placement = match &self.placement {
@@ -296,7 +295,10 @@ mod tests {
     #[test]
     fn what_no_schedule_has_is_refused() {
         for (schedule, words) in [
-            ("mode = \"random\"", "\"random\" is not known; write mode = \"interleaved\" or"),
+            (
+                "mode = \"random\"",
+                "unknown schedule mode \"random\" (known: interleaved, sequential)",
+            ),
             ("slice = \"100\"", "slice = \"100\" is not a valid length; write \"20ms\" to"),
             ("slice = \"5ms\"", "not a valid length"),
             ("slice = \"-1s\"", "not a valid length"),

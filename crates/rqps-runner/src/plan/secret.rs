@@ -3,6 +3,7 @@
 //! An address stands in `dsn` alone, which takes the password out before anything is stored or said. Anywhere
 //! else it is refused, unseen, and what TOML says of a text is cut where there may be one in it.
 
+use rqps_model::hint_for_serde;
 use rqps_server::Dsn;
 
 use super::{
@@ -17,7 +18,7 @@ type Written<'a> = (&'static str, &'a Option<String>);
 pub(super) fn syntax(error: &toml::de::Error) -> String {
     let text = error.to_string();
     if !may_hold_address(&text) && !text.to_ascii_lowercase().contains("passw") {
-        return text.trim_end().to_owned();
+        return format!("{}{}", text.trim_end(), hint_for_serde(error.message()));
     }
     let place = text.lines().next().filter(|line| line.starts_with("TOML parse error at "));
     let place = place.unwrap_or("TOML parse error");

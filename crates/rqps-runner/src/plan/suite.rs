@@ -6,7 +6,7 @@ use rqps_client::Protocol;
 use rqps_workload::insert::{InsertProtocol, InsertSize};
 use rqps_workload::{Form, InsertArgs, Size, SuiteArgs, SuiteError};
 
-use super::{Refusal, SecondsFile, SuiteFile, SuitePlan, SuiteWork, unknown_word};
+use super::{Refusal, SecondsFile, SuiteFile, SuitePlan, SuiteWork, no_such_word, unknown_word};
 
 /// The Insert Benchmark's name.
 const INSERT: &str = "insert";
@@ -30,10 +30,7 @@ impl SuiteFile {
             None => None,
             Some("prepared") => Some(Protocol::Prepared),
             Some("text") => Some(Protocol::Text),
-            Some(other) => {
-                let what = format!("protocol {other:?} is not known");
-                return Err((what, "write \"prepared\" or \"text\"".to_owned()));
-            }
+            Some(other) => return Err(no_such_word("protocol", other, "prepared, text")),
         };
         let is_insert = kind == INSERT;
         for (key, written, of_insert) in [
@@ -79,10 +76,7 @@ impl SuiteFile {
         let form = match self.form.as_deref() {
             None | Some("short") => Form::Short,
             Some("full") => Form::Full,
-            Some(other) => {
-                let what = format!("form {other:?} is not known");
-                return Err((what, "write \"short\" or \"full\"".to_owned()));
-            }
+            Some(other) => return Err(no_such_word("form", other, "short, full")),
         };
         let mut args = SuiteArgs { protocol, ..size.args() };
         if let Some(tables) = self.tables {

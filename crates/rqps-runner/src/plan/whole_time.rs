@@ -53,7 +53,7 @@ pub(super) fn divide(plan: &Plan, time: &str) -> Result<Schedule, Refusal> {
     if n_timed == 0 || left < n {
         let least = fixed.as_secs_f64() + n * (1.0 + BESIDE);
         let what = format!(
-            "time = {time:?} is too short for {n_timed} steps on {n_systems} systems: each takes at least a second"
+            "time = {time:?} is too short: each of {n_timed} steps takes at least a second on each system"
         );
         let remedy =
             format!("write \"{:.0}m\" or more, or choose fewer steps", (least / 60.0).ceil());
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn a_time_that_is_too_short_tells_how_long_it_takes() {
         let error = plan("time = '30s'", "'point-query'").unwrap_err();
-        assert!(error.contains("time = \"30s\" is too short for 1 steps on 2 systems"), "{error}");
+        assert!(error.contains("time = \"30s\" is too short: each of 1 steps takes"), "{error}");
         assert!(
             plan("time = '1h'\nbudget = '10s'", "'point-query'").unwrap_err().contains("both say")
         );

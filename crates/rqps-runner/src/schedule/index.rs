@@ -8,7 +8,7 @@ use rqps_model::{StepIdx, WarningKind};
 use super::recording::Recording;
 use crate::engine::index::{TableIndexes, create_indexes as create, insert_rows_before};
 use crate::engine::waiting::Waiting;
-use crate::event::Event;
+use crate::event::{Event, Nth};
 use crate::failure::Broken;
 use crate::journal::Journal;
 use crate::plan::seed::shuffled;
@@ -66,8 +66,8 @@ fn of_member(
     let tables = indexes_of(run, member, step);
     let mut show = |elapsed: Duration| {
         waiting.look_at_the_clock();
-        let system = Some(system.0);
-        journal.tell(Event::Measuring { system, slice: Some(0), elapsed, qps: 0.0 });
+        let (system, slice) = (Some(system.0), Some(Nth { idx: 0, n: 1 }));
+        journal.tell(Event::Measuring { system, slice, elapsed, qps: 0.0 });
         !run.is_interrupted()
     };
     let mut slice = create(&bench, planned, &tables, seed, &mut show)?;

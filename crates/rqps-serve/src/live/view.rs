@@ -114,10 +114,11 @@ fn doing(seen: &Seen) -> String {
     let doing = one_line(&live.doing);
     match (seen.step(), &live.step) {
         (Some(step), Some(told)) => {
+            let n_blocks = told.n_blocks;
             let block =
                 told.block.filter(|_| doing == "measure").map(|block| match told.n_rounds {
-                    0 => format!(", slice {}", block + 1),
-                    n => format!(", block {}, round {n}", block + 1),
+                    0 => format!(", slice {} of {n_blocks}", block + 1),
+                    n => format!(", block {} of {n_blocks}, round {n}", block + 1),
                 });
             let block = block.unwrap_or_default();
             format!("{}: {doing}{block}", name_of(step))

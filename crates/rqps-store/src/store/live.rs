@@ -114,6 +114,8 @@ pub struct LiveStep {
     pub is_guess: bool,
     /// The block or slice under way, from 0; absent in a warm-up or a load.
     pub block: Option<u32>,
+    /// Blocks or slices of the step, at most.
+    pub n_blocks: u32,
     /// Rounds of the block so far; 0 where systems are not interleaved.
     pub n_rounds: u32,
     /// Current rates of the systems.

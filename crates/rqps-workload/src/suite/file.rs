@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use rqps_model::hint_for_serde;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -57,10 +58,13 @@ impl File<'_> {
 /// Reads a suite file.
 pub(super) fn parse(text: &str, origin: &str) -> Result<Suite, SuiteError> {
     let file = File { text, origin };
-    let raw: SuiteFile = toml::from_str(text).map_err(|error| SuiteError::Syntax {
-        origin: origin.to_owned(),
-        line: file.line(error.span().map_or(0, |span| span.start)),
-        message: error.message().replace('\n', "; "),
+    let raw: SuiteFile = toml::from_str(text).map_err(|error| {
+        let message = error.message();
+        SuiteError::Syntax {
+            origin: origin.to_owned(),
+            line: file.line(error.span().map_or(0, |span| span.start)),
+            message: message.replace('\n', "; ") + &hint_for_serde(message),
+        }
     })?;
     let mut statements: BTreeMap<String, Arc<Statement>> = BTreeMap::new();
     for entry in raw.statement {

@@ -329,7 +329,7 @@ fn bad_files_are_refused_by_line_key_and_remedy() {
         mine.toml:5: sql: placeholders are [{list}], params need [?]; give one parameter per placeholder, in order; ids, hot-ids and ks fill a {list}
         mine.toml:8: sql_postgres: not the same kind of statement as `sql`; begin with SELECT, INSERT, UPDATE or DELETE
         mine.toml:21: figure: a step of kind read cannot count indexed rows; leave `figure` out: the load and the indexes count rows, other steps count queries
-        mine.toml:19: unknown variant `reed`, expected one of `load`, `index`, `read`, `write`, `insert`, `warm-up`
+        mine.toml:19: unknown variant `reed`, expected one of `load`, `index`, `read`, `write`, `insert`, `warm-up`; did you mean `read`?
         mine.toml:20: event: statement "two" is not defined; defined statements: one
         mine.toml:20: event: "one * x" has no valid count; write "name * 10", up to 10000
         mine.toml:18: event: the step has no event; list the names of statements in `event`
@@ -341,7 +341,7 @@ fn bad_files_are_refused_by_line_key_and_remedy() {
         mine.toml:21: rows: 0 is out of range; give 1 or more
         mine.toml:21: seconds: 0 is out of range; give 1 or more
         mine.toml:21: needs: no earlier step is named "b"; name an earlier step
-        mine.toml:21: unknown field `settles`, expected one of `family`, `n`, `kind`, `group`, `figure`, `event`, `transaction`, `clients`, `seconds`, `distribution`, `rows`, `settle`, `always`, `needs`, `short`
+        mine.toml:21: unknown field `settles`, expected one of `family`, `n`, `kind`, `group`, `figure`, `event`, `transaction`, `clients`, `seconds`, `distribution`, `rows`, `settle`, `always`, `needs`, `short`; did you mean `settle`?
         mine.toml:22: family: step "a" is defined twice; give it another family or n
         mine.toml:22: family: "A b" is not a valid name; use small letters, digits, `-`, `_` and `.`
         mine.toml:20: event: statement one writes, but a step of this kind only reads; write kind = "write" or "insert"

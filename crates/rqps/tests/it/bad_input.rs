@@ -65,6 +65,59 @@ const PLANS: &[(&str, &str)] = &[
         "[[system]]\ndbms = 'null'\n[[suite]]\nkind = 'insert'\nbulk_load = true\n",
     ),
     ("no slices", "[[system]]\ndbms = 'null'\n[schedule]\nslices = 0\n"),
+    ("slip in a key", "[[system]]\ndbms = 'null'\nlable = 'x'\n"),
+    ("slip in a transport", "[[system]]\ndbms = 'pg'\nversion = '18.0'\ntransport = 'soket'\n"),
+    ("slip in a mode", "[[system]]\ndbms = 'null'\n[schedule]\nmode = 'sequentiel'\n"),
+    ("slip in a form", "[[system]]\ndbms = 'null'\n[[suite]]\nform = 'shrot'\n"),
+    ("unknown protocol", "[[system]]\ndbms = 'null'\n[[suite]]\nprotocol = 'binary'\n"),
+    ("unknown malloc", "[[system]]\ndbms = 'pg'\nversion = '18.0'\nmalloc = 'jmalloc'\n"),
+    ("unknown durability", "[[system]]\ndbms = 'pg'\nversion = '18.0'\ndurability = 'none'\n"),
+    ("unknown compression", "[[system]]\ndbms = 'ma'\nversion = '10.11.5'\ncompression = 'zsdt'\n"),
+    ("compression of another", "[[system]]\ndbms = 'pg'\nversion = '18.0'\ncompression = 'row'\n"),
+    ("no memory", "[[system]]\ndbms = 'pg'\nversion = '18.0'\nmemory = '1M'\n"),
+    ("memory of what", "[[system]]\ndbms = 'pg'\nversion = '18.0'\nmemory = 'much'\n"),
+    ("no such CPU", "[[system]]\ndbms = 'pg'\nversion = '18.0'\ncpus = '9999'\n"),
+    ("CPUs backwards", "[[system]]\ndbms = 'pg'\nversion = '18.0'\ncpus = '3-1'\n"),
+    ("slowdown of all", "[[system]]\ndbms = 'pg'\nversion = '18.0'\ninjected_slowdown = 100\n"),
+    (
+        "sql_after_load of insert",
+        "[[system]]\ndbms = 'pg'\nversion = '18.0'\nsql_after_load = ['x']\n[[suite]]\n\
+         kind = 'insert'\n",
+    ),
+    ("an option of two", "[[system]]\ndbms = 'pg'\nversion = '18.0'\noptions = { a = [1, 2] }\n"),
+    (
+        "slice of no unit",
+        "[[system]]\ndbms = 'null'\n[schedule]\nmode = 'interleaved'\nslice = '20'\n",
+    ),
+    ("slice of sequential", "[[system]]\ndbms = 'null'\n[schedule]\nslice = '20ms'\n"),
+    (
+        "budget of no unit",
+        "[[system]]\ndbms = 'null'\n[schedule]\nmode = 'interleaved'\nbudget = '20'\n",
+    ),
+    (
+        "budget and slices",
+        "[[system]]\ndbms = 'null'\n[schedule]\nmode = 'interleaved'\nbudget = '20s'\nslices = 2\n",
+    ),
+    (
+        "precision of nothing",
+        "[[system]]\ndbms = 'null'\n[schedule]\nmode = 'interleaved'\nprecision = '0%'\n",
+    ),
+    (
+        "time of no unit",
+        "[[system]]\ndbms = 'null'\n[schedule]\nmode = 'interleaved'\ntime = '5x'\n",
+    ),
+    (
+        "time too short",
+        "[[system]]\ndbms = 'null'\n[schedule]\nmode = 'interleaved'\ntime = '1s'\n",
+    ),
+    ("no loads", "[[system]]\ndbms = 'null'\n[schedule]\nloads = 0\n"),
+    ("seed below zero", "[[system]]\ndbms = 'null'\n[schedule]\nseed = -1\n"),
+    (
+        "tables of another server",
+        "[[system]]\ndsn = 'mysql://u@h/db'\n[[suite]]\nreuse_tables = true\n",
+    ),
+    ("profile of an hour", "profile = { seconds = 3600 }\n[[system]]\ndbms = 'null'\n"),
+    ("profile as a word", "profile = 'yes'\n[[system]]\ndbms = 'null'\n"),
 ];
 
 /// Runs a command that must fail with one message, and shows it.
@@ -110,6 +163,8 @@ const COMMAND_LINES: &[&str] = &[
     "run plan.toml --schedule random",
     "run plan.toml --slices 0",
     "run plan.toml --time 5x",
+    "run plan.toml --schedule interleaved --time 5x",
+    "run plan.toml --loads 0",
     "run plan.toml --time 10m --slices 3",
     "run plan.toml --starts 0",
     "run plan.toml --placement here",

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rqps_runner::{Environment, Event, Listener, PlanFile, Suspension};
+use rqps_runner::{Environment, Event, Listener, Nth, PlanFile, Suspension};
 use rqps_server::Catalogue;
 use rqps_store::Store;
 
@@ -29,7 +29,7 @@ fn a_panic_leaves_nothing_stopped_or_running() {
         let id = RefCell::new(String::new());
         let mut listen = |event: Event<'_>| match event {
             Event::RunStarted { run, .. } => run.clone_into(&mut id.borrow_mut()),
-            Event::Interleaved { block: 1.., .. } => {
+            Event::Interleaved { block: Nth { idx: 1.., .. }, .. } => {
                 let all = servers(&bench, &id.borrow());
                 let n_stopped = all.iter().filter(|(_, is_stopped)| *is_stopped).count();
                 // One that waits for storage stands still a moment later: the next look will do.

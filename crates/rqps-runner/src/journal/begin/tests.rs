@@ -113,6 +113,36 @@ fn a_run_resumes_with_its_own_steps_alone() {
     assert_eq!(why, "rqps 0.1.0 began it, this is rqps 0.2.0");
 }
 
+/// The statements of the steps are the same, and what they are executed with is not.
+#[test]
+fn a_run_does_not_resume_with_other_parameters() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, environment) = (Store::open(dir.path()).unwrap(), context(dir.path()));
+    let suite = dir.path().join("mine.toml");
+    let write = |parameter: &str| {
+        let text = format!(
+            "name = \"mine\"\n[[statement]]\nname = \"one\"\nsql = \"SELECT c FROM {{table}} WHERE id=?\"\n\
+             params = [\"{parameter}\"]\nexpect = \"any\"\n[[step]]\nfamily = \"load\"\nkind = \"load\"\n\
+             [[step]]\nfamily = \"index\"\nkind = \"index\"\n[[step]]\nfamily = \"points\"\nkind = \"read\"\n\
+             group = \"point\"\nevent = [\"one\"]\nshort = \"figure\"\n"
+        );
+        std::fs::write(&suite, text).unwrap();
+    };
+    let text =
+        format!("[[system]]\ndbms = 'null'\n[[suite]]\nkind = {:?}\n", suite.to_str().unwrap());
+    let catalogue = rqps_server::Catalogue::builtin().unwrap();
+    let plan = PlanFile::parse(&text, "test").unwrap().resolve("test", &catalogue).unwrap();
+    write("id");
+    let (Begun { run, .. }, _) = begin(&plan, &store, &environment).unwrap();
+    let (again, _) = begin(&plan, &store, &environment).unwrap();
+    assert_eq!(again.run.id, run.id);
+    drop(again);
+    write("k");
+    let (other, told) = begin(&plan, &store, &environment).unwrap();
+    assert_ne!(other.run.id, run.id);
+    assert!(told.iter().any(|note| note.contains("its suite file has changed")), "{told:?}");
+}
+
 #[test]
 fn a_run_resumes_on_its_own_host_alone() {
     let host = Host {

@@ -1,0 +1,250 @@
+//! How probable it is of each commit that it made the step slower.
+
+use rqps_stats::normal;
+
+use crate::evidence::{Evidence, Hypothesis, Scale};
+use crate::gaps::{Gap, gaps};
+use crate::probe::Probe;
+
+/// Probabilities before the first probe, of no change, of one, of two.
+const PRIOR: (f64, f64, f64) = (0.5, 0.4, 0.1);
+
+/// What builds may differ by, of which the likelihood chooses.
+const BUILDS: [f64; 3] = [0.001, 0.004, 0.012];
+
+/// How large changes may be.
+const CHANGES: [f64; 2] = [0.02, 0.1];
+
+/// Weights below this part of the largest say nothing.
+const LEAST_WEIGHT: f64 = 1e-9;
+
+/// A hypothesis at a scale, with its probability.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Component {
+    scale_idx: usize,
+    hypothesis: Hypothesis,
+    probability: f64,
+}
+
+/// All hypotheses with their probabilities.
+#[derive(Debug, Clone)]
+pub(crate) struct Model {
+    pub(crate) gaps: Vec<Gap>,
+    /// By scale, then by step.
+    evidence: Vec<Vec<Evidence>>,
+    components: Vec<Component>,
+    /// -1 where the bad end is slower, so that the lower of two changes is the culprit; 1 where it is faster.
+    direction: f64,
+}
+
+impl Model {
+    /// The hypotheses over the commits 1 to `last`, given the probes of each step. The gaps end at the commits of
+    /// probes, and at `extra`.
+    pub(crate) fn of(
+        last: usize,
+        steps: &[Vec<Probe>],
+        direction: f64,
+        extra: Option<usize>,
+    ) -> Self {
+        let measured = steps.iter().flatten().map(|probe| probe.commit);
+        let gaps = gaps(last, measured.chain(extra));
+        let (mut evidence, mut components) = (Vec::new(), Vec::new());
+        for build in BUILDS {
+            for change in CHANGES {
+                let scale = Scale { build, change };
+                let own: Option<Vec<Evidence>> =
+                    steps.iter().map(|probes| Evidence::of(probes, &gaps, scale)).collect();
+                let Some(own) = own else { continue };
+                components.extend(hypotheses(&gaps).map(|(hypothesis, prior)| {
+                    let fits: f64 = own.iter().map(|own| own.log_likelihood(hypothesis)).sum();
+                    let (scale_idx, probability) = (evidence.len(), prior.ln() + fits);
+                    Component { scale_idx, hypothesis, probability }
+                }));
+                evidence.push(own);
+            }
+        }
+        normalise(&mut components);
+        Self { gaps, evidence, components, direction }
+    }
+
+    /// The answers of all hypotheses that are as probable as `least`: the gap of the culprit, or `None` where there is
+    /// no change, with its probability.
+    pub(crate) fn answers(
+        &self,
+        least: f64,
+    ) -> impl Iterator<Item = (Component, Option<usize>, f64)> + '_ {
+        let likely = self.components.iter().filter(move |own| own.probability >= least);
+        likely.flat_map(move |component| {
+            let Component { scale_idx, hypothesis, probability } = *component;
+            let parts = match hypothesis {
+                Hypothesis::None => [(None, probability), (None, 0.0)],
+                Hypothesis::One(gap) => [(Some(gap), probability), (None, 0.0)],
+                Hypothesis::Two(a, b) if a == b => [(Some(a), probability), (None, 0.0)],
+                Hypothesis::Two(a, b) => {
+                    let first = self.is_first(scale_idx, a, b);
+                    [(Some(a), probability * first), (Some(b), probability * (1.0 - first))]
+                }
+            };
+            parts.into_iter().filter(|(_, p)| *p > 0.0).map(|(gap, p)| (*component, gap, p))
+        })
+    }
+
+    /// Probability that the first of two changes is the culprit: the larger one in the direction of the ends. Of
+    /// several steps the mean.
+    fn is_first(&self, scale_idx: usize, a: usize, b: usize) -> f64 {
+        let of_step = |evidence: &Evidence| {
+            let (mean, variance) = evidence.first_less_second(a, b);
+            normal::cumulative(self.direction * mean / variance.sqrt())
+        };
+        let steps = &self.evidence[scale_idx];
+        steps.iter().map(of_step).sum::<f64>() / steps.len().max(1) as f64
+    }
+
+    /// Mean and variance of what a probe would give in a step, if a hypothesis were true.
+    pub(crate) fn predict(
+        &self,
+        component: Component,
+        step_idx: usize,
+        commit: usize,
+        sd: f64,
+    ) -> (f64, f64) {
+        let evidence = &self.evidence[component.scale_idx][step_idx];
+        evidence.predict(component.hypothesis, &self.gaps, commit, sd)
+    }
+}
+
+/// All hypotheses with their probabilities before the first probe. Within a gap each commit is as probable.
+fn hypotheses(gaps: &[Gap]) -> impl Iterator<Item = (Hypothesis, f64)> + '_ {
+    let (none, one, two) = PRIOR;
+    let n = gaps.iter().map(Gap::n).sum::<usize>() as f64;
+    let n_pairs = (n * (n - 1.0) / 2.0).max(1.0);
+    let ones = gaps
+        .iter()
+        .enumerate()
+        .map(move |(idx, gap)| (Hypothesis::One(idx), one * gap.n() as f64 / n));
+    let twos = gaps.iter().enumerate().flat_map(move |(a, first)| {
+        gaps.iter().enumerate().skip(a).map(move |(b, second)| {
+            let (n_first, n_second) = (first.n() as f64, second.n() as f64);
+            let pairs = if a == b { n_first * (n_first - 1.0) / 2.0 } else { n_first * n_second };
+            (Hypothesis::Two(a, b), two * pairs / n_pairs)
+        })
+    });
+    let all = std::iter::once((Hypothesis::None, none)).chain(ones).chain(twos);
+    all.filter(|(_, prior)| *prior > 0.0)
+}
+
+/// Makes probabilities of log weights.
+fn normalise(components: &mut Vec<Component>) {
+    let most = components.iter().map(|one| one.probability).fold(f64::NEG_INFINITY, f64::max);
+    components.iter_mut().for_each(|one| one.probability = (one.probability - most).exp());
+    components.retain(|one| one.probability >= LEAST_WEIGHT);
+    let sum: f64 = components.iter().map(|one| one.probability).sum();
+    components.iter_mut().for_each(|one| one.probability /= sum);
+}
+
+/// What is known of the commits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Posterior {
+    /// Commits that no probe tells apart, in order, with the probability that the culprit is among them.
+    pub gaps: Vec<(Gap, f64)>,
+    /// Probability that no commit changed the speed.
+    pub none: f64,
+}
+
+/// The fewest commits that hold the culprit with a probability.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Suspects {
+    /// The commits, the most probable first.
+    pub gaps: Vec<(Gap, f64)>,
+    /// The probability that the culprit is one of them.
+    pub probability: f64,
+}
+
+impl Suspects {
+    /// How many commits they are.
+    #[must_use]
+    pub fn n(&self) -> usize {
+        self.gaps.iter().map(|(gap, _)| gap.n()).sum()
+    }
+
+    /// Whether a commit is one of them.
+    #[must_use]
+    pub fn has(&self, commit: usize) -> bool {
+        self.gaps.iter().any(|(gap, _)| gap.has(commit))
+    }
+}
+
+impl Posterior {
+    pub(crate) fn of(model: &Model) -> Self {
+        let mut none = 0.0;
+        let mut of_gaps = vec![0.0; model.gaps.len()];
+        for (_, answer, probability) in model.answers(0.0) {
+            match answer {
+                None => none += probability,
+                Some(gap) => of_gaps[gap] += probability,
+            }
+        }
+        Self { gaps: model.gaps.iter().copied().zip(of_gaps).collect(), none }
+    }
+
+    /// The smallest set of commits that holds the culprit with a probability of `confidence`, or all.
+    #[must_use]
+    pub fn suspects(&self, confidence: f64) -> Suspects {
+        let mut gaps = self.gaps.clone();
+        let of_commit = |(gap, probability): &(Gap, f64)| probability / gap.n() as f64;
+        gaps.sort_by(|a, b| of_commit(b).total_cmp(&of_commit(a)));
+        let mut probability = 0.0;
+        let mut n = 0;
+        for (_, own) in &gaps {
+            if probability >= confidence {
+                break;
+            }
+            probability += own;
+            n += 1;
+        }
+        gaps.truncate(n);
+        Suspects { gaps, probability }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn posterior(last: usize, probes: &[(usize, f64)]) -> Posterior {
+        let probes =
+            probes.iter().map(|&(commit, log_ratio)| Probe { commit, log_ratio, sd: 0.003 });
+        Posterior::of(&Model::of(last, &[probes.collect()], -1.0, None))
+    }
+
+    #[test]
+    fn probabilities_add_up() {
+        for probes in [&[][..], &[(16, -0.05)], &[(16, -0.05), (8, -0.04), (4, 0.01), (8, -0.05)]] {
+            let Posterior { gaps, none } = posterior(16, probes);
+            let sum: f64 = none + gaps.iter().map(|(_, p)| p).sum::<f64>();
+            assert!((sum - 1.0).abs() < 1e-9, "{sum}");
+        }
+    }
+
+    #[test]
+    fn a_step_between_two_levels_is_found() {
+        let found = posterior(16, &[(16, -0.051), (8, -0.049), (4, 0.001), (6, 0.002), (7, -0.05)]);
+        let suspects = found.suspects(0.95);
+        assert_eq!(suspects.gaps[0].0, Gap { first: 7, last: 7 });
+        assert!(suspects.probability > 0.95 && found.none < 0.01, "{found:?}");
+    }
+
+    /// Of two changes the larger one is the culprit; the small one is a tenth of it.
+    #[test]
+    fn of_two_changes_the_larger_is_the_culprit() {
+        let probes = [(16, -0.11), (12, -0.11), (11, -0.01), (8, -0.01), (4, -0.01), (2, 0.0)];
+        let suspects = posterior(16, &probes).suspects(0.9);
+        assert!(suspects.has(12) && suspects.n() == 1, "{suspects:?}");
+    }
+
+    #[test]
+    fn ends_that_are_alike_have_no_culprit() {
+        let found = posterior(64, &[(64, 0.0005), (64, -0.001), (32, 0.001)]);
+        assert!(found.none > 0.9, "{}", found.none);
+    }
+}

@@ -1,0 +1,233 @@
+//! A search: what is known, and what to do next.
+
+use crate::choice::information;
+use crate::gaps::Gap;
+use crate::posterior::{Model, Posterior, Suspects};
+use crate::probe::Probe;
+
+/// Standard error that a probe is expected to have before there is one.
+const USUAL_SD: f64 = 0.005;
+
+/// Commits whose information is worked out, besides those that are built: more of them lie so near to each other that
+/// they tell the same.
+const N_CANDIDATES: usize = 8;
+
+/// What is known of a commit before it is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Commit {
+    /// It is to be built.
+    New,
+    /// Its build is there.
+    Built,
+    /// It cannot be built.
+    Broken,
+}
+
+/// What to do next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    /// Measure a commit, by its place.
+    Measure(usize),
+    /// The culprit is among these, with the confidence that was asked for; no commit that can be built divides them.
+    Found(Suspects),
+    /// The ends do not differ, with the confidence that was asked for.
+    NoDifference,
+    /// No probe would tell more.
+    Stuck(Suspects),
+}
+
+/// A search for the commit that changed the speed.
+#[derive(Debug, Clone)]
+pub struct Search {
+    /// The commits after the good end, in order; the last one is the bad end.
+    commits: Vec<Commit>,
+    /// The probes of each step.
+    steps: Vec<Vec<Probe>>,
+    /// Probability that an answer has to have.
+    confidence: f64,
+    /// How long a probe takes, without the build, s.
+    measure_s: f64,
+    /// How long a build takes, s.
+    build_s: f64,
+}
+
+impl Search {
+    /// A search over the commits after the good end, in order, for `n_steps` steps.
+    #[must_use]
+    pub fn new(commits: Vec<Commit>, n_steps: usize, confidence: f64) -> Self {
+        let steps = vec![Vec::new(); n_steps];
+        Self { commits, steps, confidence, measure_s: 60.0, build_s: 60.0 }
+    }
+
+    /// Sets how long a probe and a build take, s: as far as is known by now.
+    pub fn set_times(&mut self, measure_s: f64, build_s: f64) {
+        (self.measure_s, self.build_s) = (measure_s, build_s);
+    }
+
+    /// Says what became of a commit's build. The good end has none here.
+    pub fn set_commit(&mut self, place: usize, commit: Commit) {
+        if let Some(own) = place.checked_sub(1).and_then(|idx| self.commits.get_mut(idx)) {
+            *own = commit;
+        }
+    }
+
+    /// Adds a probe of a step. One whose ratio or standard error is no number, or not above 0, is none.
+    pub fn add(&mut self, step_idx: usize, probe: Probe) {
+        let is_fit = probe.log_ratio.is_finite() && probe.sd.is_finite() && probe.sd > 0.0;
+        if let Some(step) = self.steps.get_mut(step_idx).filter(|_| is_fit) {
+            step.push(probe);
+        }
+    }
+
+    /// What is known now.
+    #[must_use]
+    pub fn posterior(&self) -> Posterior {
+        Posterior::of(&Model::of(self.commits.len(), &self.steps, self.direction(), None))
+    }
+
+    /// What to do next.
+    #[must_use]
+    pub fn next(&self) -> Next {
+        let last = self.commits.len();
+        if !self.steps.iter().flatten().any(|probe| probe.commit == last) {
+            return Next::Measure(last);
+        }
+        let posterior = self.posterior();
+        if posterior.none >= self.confidence {
+            return Next::NoDifference;
+        }
+        let suspects = posterior.suspects(self.confidence);
+        let is_sure = suspects.probability >= self.confidence;
+        let [(gap, _)] = suspects.gaps.as_slice() else { return self.best(&posterior, suspects) };
+        if is_sure && !self.can_divide(gap) {
+            return Next::Found(suspects);
+        }
+        self.best(&posterior, suspects)
+    }
+
+    /// -1 where the bad end is slower, 1 where it is faster: by the mean of its probes.
+    fn direction(&self) -> f64 {
+        let last = self.commits.len();
+        let of_end = self.steps.iter().flatten().filter(|probe| probe.commit == last);
+        let sum: f64 = of_end.map(|probe| probe.log_ratio).sum();
+        if sum > 0.0 { 1.0 } else { -1.0 }
+    }
+
+    fn can_divide(&self, gap: &Gap) -> bool {
+        (gap.first..gap.last).any(|place| self.can_build(place))
+    }
+
+    fn can_build(&self, place: usize) -> bool {
+        place
+            .checked_sub(1)
+            .and_then(|idx| self.commits.get(idx))
+            .is_some_and(|c| *c != Commit::Broken)
+    }
+
+    fn is_built(&self, place: usize) -> bool {
+        self.commits.get(place - 1) == Some(&Commit::Built)
+    }
+
+    /// The probe that tells most per time.
+    fn best(&self, posterior: &Posterior, suspects: Suspects) -> Next {
+        let sds: Vec<f64> = self.steps.iter().map(|probes| usual_sd(probes)).collect();
+        let worth = |&place: &usize| {
+            let build_s = if self.is_built(place) { 0.0 } else { self.build_s };
+            let told = information(self.commits.len(), &self.steps, self.direction(), place, &sds);
+            told / (self.measure_s + build_s)
+        };
+        let candidates = self.candidates(posterior);
+        let best = candidates
+            .into_iter()
+            .map(|place| (worth(&place), place))
+            .max_by(|(a, _), (b, _)| a.total_cmp(b))
+            .filter(|(worth, _)| *worth > 0.0);
+        best.map_or(Next::Stuck(suspects), |(_, place)| Next::Measure(place))
+    }
+
+    /// Commits that are worth a look: those that divide the probability evenly, and those whose builds are there.
+    fn candidates(&self, posterior: &Posterior) -> Vec<usize> {
+        let whole: f64 = posterior.gaps.iter().map(|(_, probability)| probability).sum();
+        let mut all: Vec<usize> =
+            (1..=self.commits.len()).filter(|&place| self.is_built(place)).collect();
+        let mut before = 0.0;
+        for (gap, probability) in &posterior.gaps {
+            let of_commit = probability / gap.n() as f64;
+            let part = whole / N_CANDIDATES as f64;
+            for place in gap.first..=gap.last {
+                // A probe of a commit divides those up to it from those after it.
+                if ((before + of_commit) / part).floor() > (before / part).floor() {
+                    all.extend(self.nearest(place, gap));
+                    all.extend(self.nearest(place.saturating_sub(1), gap));
+                }
+                before += of_commit;
+            }
+        }
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// The commit of a gap that can be built and is nearest to a place.
+    fn nearest(&self, place: usize, gap: &Gap) -> Option<usize> {
+        let distance = |other: &usize| other.abs_diff(place);
+        (gap.first..=gap.last).filter(|&other| self.can_build(other)).min_by_key(distance)
+    }
+}
+
+/// The middle one of the standard errors so far.
+fn usual_sd(probes: &[Probe]) -> f64 {
+    let mut sds: Vec<f64> = probes.iter().map(|probe| probe.sd).collect();
+    sds.sort_by(f64::total_cmp);
+    sds.get(sds.len() / 2).copied().unwrap_or(USUAL_SD)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn search(n: usize) -> Search {
+        Search::new(vec![Commit::New; n], 1, 0.95)
+    }
+
+    #[test]
+    fn the_bad_end_comes_first_and_then_the_middle() {
+        let mut search = search(16);
+        assert_eq!(search.next(), Next::Measure(16));
+        search.add(0, Probe { commit: 16, log_ratio: -0.1, sd: 0.003 });
+        search.set_commit(16, Commit::Built);
+        let Next::Measure(place) = search.next() else { panic!("{:?}", search.next()) };
+        assert!((6..=10).contains(&place), "{place}");
+    }
+
+    #[test]
+    fn a_build_that_is_there_is_tried_before_one_that_takes_long() {
+        let mut search = search(16);
+        search.add(0, Probe { commit: 16, log_ratio: -0.1, sd: 0.003 });
+        search.set_commit(11, Commit::Built);
+        search.set_times(60.0, 3600.0);
+        assert_eq!(search.next(), Next::Measure(11));
+    }
+
+    /// Commits that cannot be built keep their probability: the answer has all of them.
+    #[test]
+    fn commits_that_cannot_be_built_are_suspects() {
+        let mut search = search(8);
+        for (commit, log_ratio) in [(8, -0.1), (4, -0.001), (7, -0.1), (7, -0.101), (4, 0.001)] {
+            search.add(0, Probe { commit, log_ratio, sd: 0.003 });
+        }
+        search.set_commit(5, Commit::Broken);
+        search.set_commit(6, Commit::Broken);
+        let Next::Found(suspects) = search.next() else { panic!("{:?}", search.next()) };
+        assert_eq!(suspects.gaps[0].0, Gap { first: 5, last: 7 });
+    }
+
+    #[test]
+    fn what_is_no_number_is_no_probe() {
+        let mut search = search(4);
+        search.add(0, Probe { commit: 4, log_ratio: f64::NAN, sd: 0.1 });
+        search.add(0, Probe { commit: 4, log_ratio: 0.0, sd: 0.0 });
+        search.add(7, Probe { commit: 4, log_ratio: 0.0, sd: 0.1 });
+        assert_eq!(search.next(), Next::Measure(4));
+    }
+}

@@ -1,0 +1,37 @@
+//! Searches over simulated commits; the table of docs/reference/simulations.md is made here.
+
+mod simulate;
+
+use simulate::{Setting, tally};
+
+/// Searches of each setting.
+const N: u64 = 20;
+
+/// The set that is found holds the culprit, and few probes find it.
+#[test]
+fn found_commits_hold_the_culprit() {
+    for loss in [0.05, 0.10] {
+        let tally = tally(Setting { loss, ..Setting::usual() }, N);
+        assert!(tally.n_held as f64 >= 0.9 * tally.n_found as f64, "{loss}: {tally:?}");
+        assert!(tally.n_found as f64 >= 0.9 * N as f64, "{loss}: {tally:?}");
+        assert!(tally.mean_probes() < 16.0, "{loss}: {tally:?}");
+    }
+}
+
+/// Where nothing changed, no commit is accused.
+#[test]
+fn ends_that_are_alike_accuse_nobody() {
+    let tally = tally(Setting { loss: 0.0, ..Setting::usual() }, N);
+    assert!(tally.n_found as f64 <= 0.1 * N as f64, "{tally:?}");
+}
+
+#[test]
+#[ignore = "make test-all: takes long"]
+fn rows_of_the_documented_table() {
+    for builds in [0.001, 0.004, 0.010] {
+        for loss in [0.0, 0.02, 0.05, 0.10] {
+            let found = tally(Setting { loss, builds, ..Setting::usual() }, 200);
+            eprintln!("builds {builds}, loss {loss}: {found:?}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Commits whose speeds are known, and searches among them.
+
+use rqps_bisect::{Commit, Next, Probe, Search};
+use rqps_stats::random::Random;
+
+/// What is searched.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Setting {
+    /// Commits after the good end.
+    pub(crate) n: usize,
+    /// The part of its QPS that the culprit costs.
+    pub(crate) loss: f64,
+    /// Standard deviation of what builds differ by.
+    pub(crate) builds: f64,
+    /// Standard error of a probe.
+    pub(crate) sd: f64,
+    /// Commits that cannot be built.
+    pub(crate) n_broken: usize,
+}
+
+impl Setting {
+    pub(crate) fn usual() -> Self {
+        Self { n: 64, loss: 0.05, builds: 0.004, sd: 0.004, n_broken: 3 }
+    }
+}
+
+/// What became of searches.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    /// That named commits.
+    pub(crate) n_found: usize,
+    /// Of these, whose set holds the culprit.
+    pub(crate) n_held: usize,
+    /// That said that the ends do not differ.
+    pub(crate) n_without: usize,
+    /// That reached the most probes.
+    pub(crate) n_given_up: usize,
+    n_probes: usize,
+    n_searches: usize,
+}
+
+impl Tally {
+    pub(crate) fn mean_probes(&self) -> f64 {
+        self.n_probes as f64 / self.n_searches as f64
+    }
+}
+
+/// Most probes of a search.
+const MOST_PROBES: usize = 60;
+
+pub(crate) fn tally(setting: Setting, n_searches: u64) -> Tally {
+    let mut tally = Tally::default();
+    for seed in 0..n_searches {
+        search(setting, seed, &mut tally);
+    }
+    tally
+}
+
+fn search(setting: Setting, seed: u64, tally: &mut Tally) {
+    let mut random = Random::new(seed * 7919 + 17);
+    let culprit = 1 + random.position(setting.n);
+    let mut broken = Vec::new();
+    while broken.len() < setting.n_broken {
+        let place = 1 + random.position(setting.n - 1);
+        if !broken.contains(&place) {
+            broken.push(place);
+        }
+    }
+    let builds: Vec<f64> = (0..=setting.n).map(|_| setting.builds * random.normal()).collect();
+    let mut search = Search::new(vec![Commit::New; setting.n], 1, 0.95);
+    tally.n_searches += 1;
+    for _ in 0..MOST_PROBES {
+        match search.next() {
+            Next::Measure(place) if broken.contains(&place) => {
+                search.set_commit(place, Commit::Broken);
+            }
+            Next::Measure(place) => {
+                let change = if place >= culprit { (1.0 - setting.loss).ln() } else { 0.0 };
+                let log_ratio = change + builds[place] - builds[0] + setting.sd * random.normal();
+                search.add(0, Probe { commit: place, log_ratio, sd: setting.sd });
+                search.set_commit(place, Commit::Built);
+                tally.n_probes += 1;
+            }
+            Next::Found(suspects) => {
+                tally.n_found += 1;
+                tally.n_held += usize::from(suspects.has(culprit));
+                return;
+            }
+            Next::NoDifference => {
+                tally.n_without += 1;
+                return;
+            }
+            Next::Stuck(_) => break,
+        }
+    }
+    tally.n_given_up += 1;
+}

@@ -1,0 +1,163 @@
+//! Builds by a recipe that copies files.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::*;
+
+/// A repository of a made-up MySQL, a cache, and a recipe.
+struct Site {
+    dir: tempfile::TempDir,
+}
+
+impl Site {
+    fn new(steps: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let site = Self { dir };
+        fs::create_dir(site.path("repo")).unwrap();
+        site.git(&["init", "--quiet"]);
+        let version = "MYSQL_VERSION_MAJOR=8\nMYSQL_VERSION_MINOR=0\nMYSQL_VERSION_PATCH=33\n";
+        fs::write(site.path("repo/VERSION"), version).unwrap();
+        site.commit("one");
+        let recipe = format!(
+            "[[recipe]]\nname = \"copy\"\ndbms = \"mysql\"\nfrom = \"5\"\nserver = \"mysqld\"\n{steps}"
+        );
+        fs::write(site.path("recipe.toml"), recipe).unwrap();
+        site
+    }
+
+    fn path(&self, below: &str) -> PathBuf {
+        self.dir.path().join(below)
+    }
+
+    fn git(&self, words: &[&str]) {
+        let mut command = Command::new("git");
+        command.arg("-C").arg(self.path("repo"));
+        command.args(["-c", "user.name=a", "-c", "user.email=a@b"]);
+        assert!(command.args(words).status().unwrap().success(), "{words:?}");
+    }
+
+    fn commit(&self, text: &str) {
+        fs::write(self.path("repo/main.c"), text).unwrap();
+        self.git(&["add", "."]);
+        self.git(&["commit", "--quiet", "-m", text]);
+    }
+
+    fn commit_of(&self, revision: &str) -> SourceBuild {
+        let (repo, revision) = (self.path("repo"), revision.to_owned());
+        self.by_recipe(SourceOrigin::Commit { repo, revision, hash: None })
+    }
+
+    fn by_recipe(&self, origin: SourceOrigin) -> SourceBuild {
+        SourceBuild { recipe: Some(self.path("recipe.toml")), ..SourceBuild::of(origin) }
+    }
+
+    fn ensure(&self, how: &SourceBuild) -> Result<Built, Error> {
+        self.ensure_of(Dbms::Mysql, how)
+    }
+
+    fn ensure_of(&self, dbms: Dbms, how: &SourceBuild) -> Result<Built, Error> {
+        let stop = AtomicBool::new(false);
+        let mut watch = Watch { stop: &stop, report: &mut |_| {} };
+        ensure(dbms, how, &self.path("cache"), &mut watch)
+    }
+}
+
+const COPY: &str = "[[recipe.step]]\nname = \"install\"\nwords = [\"cp\", \"{source}/main.c\", \"{prefix}/mysqld\"]\n";
+
+#[test]
+fn a_build_is_made_once_and_is_that_of_its_commit() {
+    let site = Site::new(COPY);
+    site.commit("two");
+    let first = site.ensure(&site.commit_of("HEAD~1")).unwrap();
+    assert!(first.is_new);
+    assert_eq!(fs::read_to_string(first.prefix.join("mysqld")).unwrap(), "one");
+    let commit = first.record.commit.as_ref().unwrap();
+    assert_eq!((commit.subject.as_str(), first.record.version.as_str()), ("one", "8.0.33"));
+    let again = site.ensure(&site.commit_of("HEAD~1")).unwrap();
+    assert!(!again.is_new && again.prefix == first.prefix);
+    let second = site.ensure(&site.commit_of("HEAD")).unwrap();
+    assert_eq!(fs::read_to_string(second.prefix.join("mysqld")).unwrap(), "two");
+    let other = SourceBuild { cflags: Some("-O3".to_owned()), ..site.commit_of("HEAD") };
+    assert!(site.ensure(&other).unwrap().is_new);
+    // Neither source nor objects stay.
+    let left = fs::read_dir(first.prefix.parent().unwrap()).unwrap();
+    let left: Vec<String> = left.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(
+        !left.contains(&"source".to_owned()) && !left.contains(&"build".to_owned()),
+        "{left:?}"
+    );
+}
+
+#[test]
+fn files_that_are_not_committed_are_a_build_of_their_own() {
+    let site = Site::new(COPY);
+    let files = site.by_recipe(SourceOrigin::Directory { dir: site.path("repo"), tree: None });
+    let clean = site.ensure(&files).unwrap();
+    assert!(!clean.record.is_dirty);
+    fs::write(site.path("repo/main.c"), "changed").unwrap();
+    let changed = site.ensure(&files).unwrap();
+    assert!(changed.record.is_dirty && changed.key != clean.key);
+    assert_eq!(fs::read_to_string(changed.prefix.join("mysqld")).unwrap(), "changed");
+    let left = fs::read_dir(site.path("cache/source-builds")).unwrap();
+    let names: Vec<String> = left.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(!names.iter().any(|name| name.starts_with("scratch")), "{names:?}");
+}
+
+#[test]
+fn a_failed_build_shows_the_end_of_its_log_and_goes_on_where_it_was() {
+    let site = Site::new("");
+    let counted = site.path("counted");
+    let wanted = site.path("wanted");
+    fs::write(
+        site.path("recipe.toml"),
+        format!(
+            "[[recipe]]\nname = \"copy\"\ndbms = \"mysql\"\nfrom = \"5\"\nserver = \"mysqld\"\n\
+             [[recipe.step]]\nname = \"configure\"\nwords = [\"mkdir\", \"{}\"]\n\
+             [[recipe.step]]\nname = \"compile\"\nwords = [\"cp\", \"{}\", \"{{build}}/x\"]\n{COPY}",
+            counted.display(),
+            wanted.display(),
+        ),
+    )
+    .unwrap();
+    let error = site.ensure(&site.commit_of("HEAD")).unwrap_err();
+    let Error::Failed { step, last_lines, log, .. } = &error else { panic!("{error}") };
+    assert!(step == "compile" && last_lines.contains("No such file"), "{error}");
+    assert!(log.is_file());
+    fs::write(&wanted, "").unwrap();
+    // `mkdir` would fail the second time.
+    assert!(site.ensure(&site.commit_of("HEAD")).unwrap().is_new);
+}
+
+#[test]
+fn a_build_that_is_stopped_leaves_no_finished_one() {
+    let site = Site::new("[[recipe.step]]\nname = \"wait\"\nwords = [\"sleep\", \"600\"]\n");
+    let stop = AtomicBool::new(false);
+    let mut report = |_: Progress<'_>| stop.store(true, Ordering::Relaxed);
+    let mut watch = Watch { stop: &stop, report: &mut report };
+    let error =
+        ensure(Dbms::Mysql, &site.commit_of("HEAD"), &site.path("cache"), &mut watch).unwrap_err();
+    assert!(matches!(error, Error::Server(rqps_server::Error::Interrupted { .. })), "{error}");
+    let builds = stored::list(&site.path("cache"));
+    assert!(builds.len() == 1 && builds[0].record.is_none(), "{builds:?}");
+}
+
+#[test]
+fn what_is_no_source_of_the_server_is_refused() {
+    let site = Site::new(COPY);
+    let refused = |dbms, how: SourceBuild| site.ensure_of(dbms, &how).unwrap_err().to_string();
+    let builtin = || SourceBuild { recipe: None, ..site.commit_of("HEAD") };
+    assert!(refused(Dbms::Postgres, builtin()).contains("no source of PostgreSQL"));
+    assert!(refused(Dbms::Mariadb, builtin()).contains("no recipe builds MariaDB 8.0.33"));
+    let other = SourceBuild { recipe: Some(site.path("none.toml")), ..builtin() };
+    assert!(refused(Dbms::Mysql, other).contains("read the recipe"));
+    let none = site.commit_of("nosuch");
+    assert!(refused(Dbms::Mysql, none).contains("has no commit \"nosuch\""));
+}
+
+#[test]
+fn versions_are_read_from_sources() {
+    let text = "AC_INIT([PostgreSQL], [18beta1], [pgsql-bugs@lists.postgresql.org], [], [x])";
+    assert_eq!(of_autoconf(text).as_deref(), Some("18beta1"));
+    assert_eq!(of_autoconf("AC_INIT([other], [1])"), None);
+    assert_eq!(of_mysql("MYSQL_VERSION_MAJOR=8"), None);
+}
