@@ -62,7 +62,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use rqps_audit::Differences;
-use rqps_model::{Group, Run, RunStep, StepKind, WarningKind, starts};
+use rqps_model::{Group, Run, RunStep, RunSystem, StepKind, WarningKind, starts};
 use rqps_stacks::StackProfile;
 
 use self::cells::ObservedStep;
@@ -410,18 +410,7 @@ fn short_labels(run: &Run) -> Vec<String> {
 }
 
 fn names(run: &Run) -> Vec<String> {
-    let long = |idx: usize| {
-        let system = &run.systems[idx];
-        let version = match (&system.version, &system.spec.source) {
-            (Some(version), _) => Some(version.to_string()),
-            (None, rqps_model::SystemSource::Catalogue { version, .. }) => {
-                Some(version.to_string())
-            }
-            (None, _) => None,
-        };
-        version.map(|v| format!("{} {v}", system.spec.dbms.name()))
-    };
-    let all: Vec<Option<String>> = (0..run.systems.len()).map(long).collect();
+    let all: Vec<Option<String>> = run.systems.iter().map(RunSystem::server_name).collect();
     all.iter()
         .enumerate()
         .map(|(idx, name)| match name {

@@ -21,8 +21,8 @@ struct Expected {
     sd: f64,
 }
 
-/// Mutual information of the culprit and the ratio of a probe in nats, of the step where that is most; `sds` are the
-/// standard errors that the probe would have in each step.
+/// Mutual information of the culprit and the ratio of a probe, in nats: of the step where that is most. The probe would
+/// have the standard errors `sds`, by step.
 pub(crate) fn information(
     last: usize,
     steps: &[Vec<Probe>],

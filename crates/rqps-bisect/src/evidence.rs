@@ -78,7 +78,7 @@ impl Evidence {
         Some(Self { scale, commits, ratios, inverse, weighted, products, fits, none })
     }
 
-    /// Logarithm of the likelihood, but for a constant that is the same for all hypotheses and scales.
+    /// Logarithm of the likelihood, without a constant that all hypotheses and scales share.
     pub(crate) fn log_likelihood(&self, hypothesis: Hypothesis) -> f64 {
         let precision = self.scale.change.powi(-2);
         match hypothesis {

@@ -23,7 +23,7 @@ impl Gap {
     }
 }
 
-/// The gaps of the commits 1 to `last`, of which some were measured; 0 is the good end.
+/// The gaps of the commits 1 to `last`. Some were measured; 0 is the good end.
 pub(crate) fn gaps(last: usize, measured: impl Iterator<Item = usize>) -> Vec<Gap> {
     let mut ends: Vec<usize> = measured.filter(|&commit| commit > 0 && commit < last).collect();
     ends.push(last);

@@ -6,8 +6,8 @@
 //! - **Hypotheses**: no change, one change, or two changes, each at any commit. The size of a change is unknown: a
 //!   normal prior, integrated out exactly (C. E. Rasmussen and C. K. I. Williams, "Gaussian Processes for Machine
 //!   Learning", 2006, section 2.7: explicit basis functions).
-//! - **Noise**: the standard error of the probe's ratio, and what builds differ by, of which a few values are
-//!   averaged over by their likelihood.
+//! - **Noise**: the standard error of the probe's ratio, and what builds differ by. A few values of the latter are
+//!   averaged, weighted by their likelihood.
 //! - **Next probe**: the one whose result tells most about the commit, per time that it takes (D. V. Lindley, "On a
 //!   measure of the information provided by an experiment", Annals of Mathematical Statistics 27, 1956).
 //! - **End**: when the smallest set of commits that holds the confidence cannot be divided any more.

@@ -9,7 +9,7 @@ use crate::probe::Probe;
 /// Probabilities before the first probe, of no change, of one, of two.
 const PRIOR: (f64, f64, f64) = (0.5, 0.4, 0.1);
 
-/// What builds may differ by, of which the likelihood chooses.
+/// What builds may differ by. The likelihood weighs these.
 const BUILDS: [f64; 3] = [0.001, 0.004, 0.012];
 
 /// How large changes may be.

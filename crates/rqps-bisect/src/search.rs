@@ -8,6 +8,12 @@ use crate::probe::Probe;
 /// Standard error that a probe is expected to have before there is one.
 const USUAL_SD: f64 = 0.005;
 
+/// What builds of equal speed usually differ by: the standard deviation of the logarithm of their QPS.
+const USUAL_BUILDS: f64 = 0.004;
+
+/// Half of the width of a 95% interval of a normal distribution, in standard deviations.
+const TWO_SIDED_95: f64 = 1.96;
+
 /// Commits whose information is worked out, besides those that are built: more of them lie so near to each other that
 /// they tell the same.
 const N_CANDIDATES: usize = 8;
@@ -30,7 +36,7 @@ pub enum Next {
     Measure(usize),
     /// The culprit is among these, with the confidence that was asked for; no commit that can be built divides them.
     Found(Suspects),
-    /// The ends do not differ, with the confidence that was asked for.
+    /// The ends do not differ, with the confidence that was asked for, or by less than is searched for.
     NoDifference,
     /// No probe would tell more.
     Stuck(Suspects),
@@ -45,6 +51,8 @@ pub struct Search {
     steps: Vec<Vec<Probe>>,
     /// Probability that an answer has to have.
     confidence: f64,
+    /// The smallest change that is searched for, as a share of the QPS.
+    min_change: f64,
     /// How long a probe takes, without the build, s.
     measure_s: f64,
     /// How long a build takes, s.
@@ -56,7 +64,13 @@ impl Search {
     #[must_use]
     pub fn new(commits: Vec<Commit>, n_steps: usize, confidence: f64) -> Self {
         let steps = vec![Vec::new(); n_steps];
-        Self { commits, steps, confidence, measure_s: 60.0, build_s: 60.0 }
+        Self { commits, steps, confidence, min_change: 0.0, measure_s: 60.0, build_s: 60.0 }
+    }
+
+    /// Sets the smallest change that is searched for, as a share of the QPS: ends that differ by less are alike. 0
+    /// searches for all.
+    pub fn set_min_change(&mut self, share: f64) {
+        self.min_change = share;
     }
 
     /// Sets how long a probe and a build take, s: as far as is known by now.
@@ -92,6 +106,9 @@ impl Search {
         if !self.steps.iter().flatten().any(|probe| probe.commit == last) {
             return Next::Measure(last);
         }
+        if self.ends_are_alike() {
+            return Next::NoDifference;
+        }
         let posterior = self.posterior();
         if posterior.none >= self.confidence {
             return Next::NoDifference;
@@ -103,6 +120,21 @@ impl Search {
             return Next::Found(suspects);
         }
         self.best(&posterior, suspects)
+    }
+
+    /// Whether the ends differ by less than is searched for, on every step: two builds of equal speed may differ, too.
+    fn ends_are_alike(&self) -> bool {
+        let last = self.commits.len();
+        let is_less = |probes: &Vec<Probe>| {
+            let of_end = probes.iter().filter(|probe| probe.commit == last);
+            let (weight, sum) = of_end.fold((0.0, 0.0), |(weight, sum), probe| {
+                let own = probe.sd.powi(-2);
+                (weight + own, sum + own * probe.log_ratio)
+            });
+            let sd = (1.0 / weight + 2.0 * USUAL_BUILDS.powi(2)).sqrt();
+            (sum / weight).abs() + TWO_SIDED_95 * sd < self.min_change
+        };
+        self.steps.iter().all(is_less)
     }
 
     /// -1 where the bad end is slower, 1 where it is faster: by the mean of its probes.
@@ -198,6 +230,19 @@ mod tests {
         search.set_commit(16, Commit::Built);
         let Next::Measure(place) = search.next() else { panic!("{:?}", search.next()) };
         assert!((6..=10).contains(&place), "{place}");
+    }
+
+    #[test]
+    fn ends_that_differ_by_less_than_is_searched_for_are_alike() {
+        let of_end = |log_ratio| Probe { commit: 16, log_ratio, sd: 0.003 };
+        for (log_ratio, is_alike) in
+            [(-0.005, true), (0.004, true), (-0.012, false), (-0.05, false)]
+        {
+            let mut search = search(16);
+            search.set_min_change(0.02);
+            search.add(0, of_end(log_ratio));
+            assert_eq!(search.next() == Next::NoDifference, is_alike, "{log_ratio}");
+        }
     }
 
     #[test]

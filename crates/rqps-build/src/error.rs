@@ -72,6 +72,16 @@ pub enum Error {
         /// What is wrong, and the remedy.
         detail: String,
     },
+    /// The recipe does not say how something is done.
+    #[error(
+        "the recipe {recipe} does not say how to build with {key}; leave it out, or write your own recipe"
+    )]
+    NotInRecipe {
+        /// The recipe.
+        recipe: String,
+        /// What was ordered: `lto = true`.
+        key: &'static str,
+    },
     /// Programs or libraries are missing.
     #[error("the recipe {recipe} needs {missing}; install {packages}")]
     Missing {

@@ -268,7 +268,7 @@ fn parse(line: &str) -> Option<Commit> {
 mod tests {
     use super::*;
 
-    /// A repository with three commits, of which the last two change `a`.
+    /// A repository with three commits. Each changes `a`.
     fn repository() -> (tempfile::TempDir, Repository) {
         let dir = tempfile::tempdir().unwrap();
         let git = |words: &[&str]| {

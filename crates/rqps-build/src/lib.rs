@@ -14,6 +14,6 @@ mod stored;
 pub use error::Error;
 pub use git::{Commit, Repository};
 pub use key::Key;
-pub use make::{Built, ensure};
+pub use make::{Built, dbms_of, ensure, resolve, version_of};
 pub use recipe::{Need, Recipe, Recipes};
-pub use stored::{StoredBuild, list, log_of, remove};
+pub use stored::{Record, StoredBuild, list, log_of, remove};

@@ -1,6 +1,6 @@
 //! Makes a build: takes the files out of git, follows the recipe, and keeps what was installed.
 //!
-//! Steps that are done are marked, so that an interrupted build goes on where it was. Two rqps that want the same build
+//! Steps that are done are marked, so that an interrupted build continues where it was. Two rqps that want the same build
 //! wait for each other.
 
 use std::fs::{self, File};
@@ -11,7 +11,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
-use rqps_model::{Dbms, SourceBuild, SourceOrigin};
+use rqps_model::{BuildType, Dbms, SourceBuild, SourceOrigin};
 use rqps_server::identity::Identity;
 use rqps_server::{Lease, Progress, Watch, lock, process};
 
@@ -22,6 +22,9 @@ use crate::{Commit, Error, Repository};
 
 /// Longest that a step may take.
 const STEP_WITHIN: Duration = Duration::from_secs(6 * 60 * 60);
+
+/// How often progress reports a long step, minutes.
+const TELL_EVERY_MIN: u64 = 5;
 
 /// What all builds of a cache may take on disk.
 const MOST_BYTES: u64 = 20 << 30;
@@ -82,6 +85,55 @@ impl Places {
     }
 }
 
+/// Where the source is, with the commit's hash, or that of the files. A recipe builds it, and what that needs is there.
+///
+/// # Errors
+/// What is missing, with the remedy.
+pub fn resolve(dbms: Dbms, how: &SourceBuild, cache: &Path) -> Result<SourceOrigin, Error> {
+    let source = source(&how.origin, cache)?;
+    let version = version(dbms, &|path| source.repository.file(&source.tree, path))?;
+    recipe(dbms, &version, how)?;
+    Ok(match how.origin.clone() {
+        SourceOrigin::Commit { repo, revision, .. } => {
+            let hash = source.commit.map(|commit| commit.hash);
+            SourceOrigin::Commit { repo, revision, hash }
+        }
+        SourceOrigin::Directory { dir, .. } => {
+            SourceOrigin::Directory { dir, tree: Some(source.tree) }
+        }
+    })
+}
+
+/// The DBMS that a commit or tree of a repository is the source of; `None` where its files do not tell.
+#[must_use]
+pub fn dbms_of(repository: &Repository, tree: &str) -> Option<Dbms> {
+    let file = |path: &str| repository.file(tree, path);
+    if version(Dbms::Postgres, &file).is_ok() {
+        return Some(Dbms::Postgres);
+    }
+    version(Dbms::Mysql, &file).ok()?;
+    // MariaDB's file of the version says how mature it is.
+    let is_mariadb = file("VERSION").is_some_and(|text| text.contains("SERVER_MATURITY"));
+    Some(if is_mariadb { Dbms::Mariadb } else { Dbms::Mysql })
+}
+
+/// The version that the source says it is.
+///
+/// # Errors
+/// When there is no such commit, or it is no source of the DBMS.
+pub fn version_of(dbms: Dbms, origin: &SourceOrigin) -> Result<String, Error> {
+    match origin {
+        SourceOrigin::Commit { repo, revision, hash } => {
+            let repository = Repository::open(repo)?;
+            let commit = repository.commit(hash.as_deref().unwrap_or(revision))?;
+            version(dbms, &|path| repository.file(&commit.tree, path))
+        }
+        SourceOrigin::Directory { dir, .. } => {
+            version(dbms, &|path| fs::read_to_string(dir.join(path)).ok())
+        }
+    }
+}
+
 /// The build that is ordered; made, where it is not in the cache.
 ///
 /// # Errors
@@ -97,12 +149,8 @@ pub fn ensure(
         fs::create_dir_all(&dir).map_err(|e| Error::io(format!("write {}", dir.display()), e))?;
     }
     let source = source(&how.origin, cache)?;
-    let version = version(dbms, &source.repository, &source.tree)?;
-    let recipes = recipes(how)?;
-    let recipe = recipes
-        .find(dbms, &version)
-        .ok_or_else(|| Error::NoRecipe { what: format!("{} {version}", dbms.name()) })?;
-    check_needs(recipe, how)?;
+    let version = version(dbms, &|path| source.repository.file(&source.tree, path))?;
+    let recipe = &recipe(dbms, &version, how)?;
     let key = Key::of(&source.tree, recipe, how)?;
     let places = Places::of(stored::dir_of(cache, key.as_str()));
     let is_new = stored::record(cache, key.as_str()).is_none();
@@ -150,17 +198,37 @@ fn source(origin: &SourceOrigin, cache: &Path) -> Result<Source, Error> {
     }
 }
 
-fn recipes(how: &SourceBuild) -> Result<Recipes, Error> {
-    let Some(path) = &how.recipe else { return Recipes::builtin() };
-    let shown = path.display().to_string();
-    let text =
-        fs::read_to_string(path).map_err(|e| Error::io(format!("read the recipe {shown}"), e))?;
-    Recipes::parse(&text, &shown)
+/// The recipe for a version; what it needs is there.
+fn recipe(dbms: Dbms, version: &str, how: &SourceBuild) -> Result<Recipe, Error> {
+    let recipes = match &how.recipe {
+        None => Recipes::builtin()?,
+        Some(path) => {
+            let shown = path.display().to_string();
+            let text = fs::read_to_string(path)
+                .map_err(|e| Error::io(format!("read the recipe {shown}"), e))?;
+            Recipes::parse(&text, &shown)?
+        }
+    };
+    let none = || Error::NoRecipe { what: format!("{} {version}", dbms.name()) };
+    let recipe = recipes.find(dbms, version).ok_or_else(none)?;
+    for (key, wanted, is_known) in [
+        ("lto = true", how.lto, recipe.step.iter().any(|step| !step.lto.is_empty())),
+        (
+            "build = \"debug\"",
+            how.build == BuildType::Debug,
+            recipe.step.iter().any(|step| !step.debug.is_empty()),
+        ),
+    ] {
+        if wanted && !is_known {
+            return Err(Error::NotInRecipe { recipe: recipe.name.clone(), key });
+        }
+    }
+    check_needs(recipe, how)?;
+    Ok(recipe.clone())
 }
 
 /// The version that the source says it is.
-fn version(dbms: Dbms, repository: &Repository, tree: &str) -> Result<String, Error> {
-    let file = |path: &str| repository.file(tree, path);
+fn version(dbms: Dbms, file: &dyn Fn(&str) -> Option<String>) -> Result<String, Error> {
     let found = if dbms == Dbms::Postgres {
         file("configure.ac").or_else(|| file("configure.in")).and_then(|text| of_autoconf(&text))
     } else {
@@ -196,16 +264,10 @@ fn check_needs(recipe: &Recipe, how: &SourceBuild) -> Result<(), Error> {
     if missing.is_empty() {
         return Ok(());
     }
-    let name =
-        |need: &Need| need.program.clone().or_else(|| need.header.clone()).unwrap_or_default();
-    let names: Vec<String> = missing.iter().map(name).collect();
-    let mut packages: Vec<&str> = missing.iter().map(|need| need.package.as_str()).collect();
-    packages.sort_unstable();
-    packages.dedup();
     Err(Error::Missing {
         recipe: recipe.name.clone(),
-        missing: names.join(", "),
-        packages: packages.join(" "),
+        missing: Need::names(&missing).join(", "),
+        packages: Need::packages(&missing).join(" "),
     })
 }
 
@@ -330,10 +392,17 @@ impl Job<'_> {
             .map_err(|e| failed(format!("{program} cannot be run: {e}")))?;
         let began = Instant::now();
         let doing = format!("build {}", self.what());
+        (watch.report)(Progress::Note { text: &format!("{doing}: {name}") });
+        let mut told = 0;
         let every = Duration::from_millis(100);
         let ended: Option<ExitStatus> = watch.poll(&doing, STEP_WITHIN, every, |watch| {
-            let what = format!("{doing}: {name}, {} s", began.elapsed().as_secs());
-            (watch.report)(Progress::Waiting { what: &what });
+            let minutes = began.elapsed().as_secs() / 60;
+            if minutes >= told + TELL_EVERY_MIN {
+                told = minutes;
+                (watch.report)(Progress::Note {
+                    text: &format!("{doing}: {name}, {minutes} min so far"),
+                });
+            }
             process.ended().map_err(|e| rqps_server::Error::Io { doing: doing.clone(), source: e })
         })?;
         match ended {

@@ -91,6 +91,23 @@ pub(crate) struct Values<'a> {
     pub(crate) ccache: &'a str,
 }
 
+impl Need {
+    /// The programs and headers.
+    #[must_use]
+    pub fn names(needs: &[Self]) -> Vec<&str> {
+        needs.iter().filter_map(|need| need.program.as_deref().or(need.header.as_deref())).collect()
+    }
+
+    /// The packages that have them, each once.
+    #[must_use]
+    pub fn packages(needs: &[Self]) -> Vec<&str> {
+        let mut packages: Vec<&str> = needs.iter().map(|need| need.package.as_str()).collect();
+        packages.sort_unstable();
+        packages.dedup();
+        packages
+    }
+}
+
 impl Recipes {
     /// The recipes that are part of rqps.
     ///

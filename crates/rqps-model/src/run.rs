@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Calibrated, Host, Imported, Label, Placement, QueryPlan, RunStatus, Schedule, Slice, StepIdx,
-    StepInfo, SystemIdx, SystemSpec, TableState, Version, Warning,
+    StepInfo, SystemIdx, SystemSource, SystemSpec, TableState, Version, Warning,
 };
 
 /// The fact of a server's process that says whether direct IO was refused.
@@ -57,6 +57,30 @@ impl RunSystem {
             build: BTreeMap::new(),
             origins: BTreeMap::new(),
         }
+    }
+
+    /// The commit that rqps built it from: the first twelve digits of its hash.
+    #[must_use]
+    pub fn commit(&self) -> Option<&str> {
+        self.build.get("commit")?.get(..12)
+    }
+
+    /// The version that the server says, else the one of the catalogue that was asked for.
+    #[must_use]
+    pub fn known_version(&self) -> Option<&Version> {
+        let asked = match &self.spec.source {
+            SystemSource::Catalogue { version, .. } => Some(version),
+            _ => None,
+        };
+        self.version.as_ref().or(asked)
+    }
+
+    /// `MySQL 8.0.33`, or `PostgreSQL 17.4 (1a2b3c4d5e6f)` of a commit; `None` where no version is known.
+    #[must_use]
+    pub fn server_name(&self) -> Option<String> {
+        let version = self.known_version()?;
+        let commit = self.commit().map(|commit| format!(" ({commit})")).unwrap_or_default();
+        Some(format!("{} {version}{commit}", self.spec.dbms.name()))
     }
 }
 

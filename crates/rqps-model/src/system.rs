@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Dbms, Engine, Variant, Version};
+use crate::{Dbms, Engine, SourceBuild, Variant, Version};
 
 /// How the benchmark's connections reach the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -48,6 +48,8 @@ pub enum SystemSource {
         /// The directory that holds `bin/` or `usr/sbin/`.
         path: PathBuf,
     },
+    /// A server that rqps builds from source, and runs.
+    Built(SourceBuild),
     /// A server that runs already and is neither started nor stopped by rqps.
     External {
         /// Its address without the password: `mysql://user@host:3306/db`.

@@ -156,6 +156,7 @@ fn system<'a>(analysis: &'a Analysis<'_>, idx: usize) -> SystemJson<'a> {
         source: match &system.spec.source {
             SystemSource::Catalogue { .. } => "catalogue",
             SystemSource::Basedir { .. } => "basedir",
+            SystemSource::Built(_) => "built",
             SystemSource::External { .. } => "external",
             SystemSource::Builtin => "builtin",
             SystemSource::Imported => "imported",

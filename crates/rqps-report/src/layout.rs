@@ -516,12 +516,7 @@ pub fn storage(host: &Host) -> String {
 #[must_use]
 pub fn version(analysis: &Analysis<'_>, idx: usize) -> String {
     let system = &analysis.run.systems[idx];
-    let dbms = system.spec.dbms.name();
-    match (&system.version, &system.spec.source) {
-        (Some(version), _) => format!("{dbms} {version}"),
-        (None, rqps_model::SystemSource::Catalogue { version, .. }) => format!("{dbms} {version}"),
-        (None, _) => dbms.to_owned(),
-    }
+    system.server_name().unwrap_or_else(|| system.spec.dbms.name().to_owned())
 }
 
 /// Which columns a table of sizes has.

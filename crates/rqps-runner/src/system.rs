@@ -2,6 +2,7 @@
 
 mod answers;
 mod asked;
+pub(crate) mod builds;
 pub(crate) mod demands;
 pub(crate) mod guests;
 mod host;

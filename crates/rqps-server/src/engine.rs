@@ -113,6 +113,7 @@ mod tests {
             build: String::new(),
             packaged: None,
             build_name: String::new(),
+            source_facts: std::collections::BTreeMap::new(),
             lease: Lease::default(),
         }
     }

@@ -57,6 +57,8 @@ pub struct Installed {
     pub build: String,
     /// Which build it is: the catalogue's word, or `basedir`.
     pub build_name: String,
+    /// Facts of its source, where rqps built it.
+    pub source_facts: BTreeMap<String, String>,
     /// Keeps the server in the cache while in use; empty for a server outside the cache.
     pub lease: Lease,
 }
@@ -117,6 +119,7 @@ impl Installed {
             packaged: entry.packaged.clone(),
             build: entry.compiled.clone(),
             build_name: entry.build.clone(),
+            source_facts: BTreeMap::new(),
             lease: Lease::default(),
         })
     }
@@ -190,6 +193,7 @@ impl Installed {
             build: done.output.trim().to_owned(),
             packaged: None,
             build_name: BASEDIR.to_owned(),
+            source_facts: BTreeMap::new(),
             lease,
             prefix,
         })
@@ -290,6 +294,7 @@ impl Installed {
         }
         facts.extend(build_id.map(|id| ("program_build_id".to_owned(), id)));
         facts.insert("source".to_owned(), self.build_name.clone());
+        facts.extend(self.source_facts.clone());
         facts
     }
 

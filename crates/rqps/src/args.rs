@@ -1,6 +1,7 @@
 //! What can be typed: the command line as clap reads it. What it means is decided elsewhere.
 //! It is long as every option stands here.
 
+mod bisect;
 mod import;
 #[cfg(test)]
 mod manual;
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use bisect::BisectArgs;
 pub(crate) use import::{ImportCommand, ImportOptions};
 pub(crate) use over_runs::{
     CompareArgs, GateArgs, GateFormat, HistoryArgs, HistoryFormat, HistoryOrder,
@@ -52,6 +54,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Measure a plan, or a base against candidates; the same command resumes an interrupted run
     Run(Box<RunArgs>),
+    /// Find the commit that changed the speed of a step; the same command resumes an interrupted search
+    Bisect(Box<BisectArgs>),
     /// Measure steps and record stack profiles: flame graphs, and differences between systems
     Profile(Box<ProfileArgs>),
     /// Show the report of a run
@@ -73,6 +77,9 @@ pub(crate) enum Command {
     /// List and remove tables that runs with reuse_tables stored
     #[command(subcommand)]
     Tables(TablesCommand),
+    /// List and remove servers that were built from source, and show how they were built
+    #[command(subcommand)]
+    Builds(BuildsCommand),
     /// List and fetch servers, compare their settings, and run SQL on them
     #[command(subcommand)]
     Servers(ServersCommand),
@@ -406,6 +413,31 @@ pub(crate) enum TablesCommand {
         /// All of them
         #[arg(long, conflicts_with = "names")]
         all: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BuildsCommand {
+    /// List builds, the last used first, with commit, compiler options and size
+    List {
+        /// Write JSON, with everything that is known of each build
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove builds
+    Rm {
+        /// Keys, or their first digits, as `rqps builds list` shows them
+        #[arg(value_name = "KEY", required_unless_present = "all")]
+        keys: Vec<String>,
+        /// All of them
+        #[arg(long, conflicts_with = "keys")]
+        all: bool,
+    },
+    /// Show what the commands of a build wrote
+    Log {
+        /// Key, or its first digits
+        #[arg(value_name = "KEY")]
+        key: String,
     },
 }
 

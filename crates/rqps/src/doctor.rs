@@ -1,5 +1,6 @@
 //! `rqps doctor`: what a run needs and this host lacks, and what would disturb its QPS.
 
+mod builds;
 mod clients;
 mod host;
 
@@ -75,6 +76,7 @@ impl Check {
 pub(crate) fn run(json: bool, around: &Surroundings) -> Result<ExitCode> {
     let mut checks = clients::checks(around)?;
     checks.extend(host::checks(around));
+    checks.extend(builds::checks());
     let fine = is_fine(&checks);
     if json {
         let value = serde_json::json!({ "fine": fine, "checks": checks });

@@ -4,6 +4,8 @@
 //! (gate), 2 an error, 130 interrupted.
 
 mod args;
+mod bisect;
+mod builds;
 mod calibrate;
 mod catalogue;
 mod charts;
@@ -46,7 +48,7 @@ use rqps_runner::Suspension;
 use rqps_server::{Catalogue, Patience, Trial};
 use rqps_store::Store;
 
-use crate::args::{Cli, Command, RunsCommand, TablesCommand};
+use crate::args::{BuildsCommand, Cli, Command, RunsCommand, TablesCommand};
 
 /// What the commands need to know of the surroundings.
 #[derive(Debug)]
@@ -183,6 +185,7 @@ pub(crate) fn prompt(text: &str) {
 fn dispatch(cli: &Cli, around: &Surroundings) -> Result<ExitCode> {
     match &cli.command {
         Command::Run(args) => return run::run(args, around),
+        Command::Bisect(args) => return bisect::run(args, around),
         Command::Profile(args) => return profile::run(args, around),
         Command::Report(args) => report::write(args, around)?,
         Command::Compare(args) => compare::run(args, around)?,
@@ -197,6 +200,7 @@ fn dispatch(cli: &Cli, around: &Surroundings) -> Result<ExitCode> {
             runs::run(&Store::open_existing(&around.results)?, command, around)?;
         }
         Command::Tables(command) => tables::run(command, around)?,
+        Command::Builds(command) => builds::run(command, around)?,
         Command::Servers(command) => servers::run(command, around)?,
         Command::Suites(command) => suites::run(command)?,
         Command::Calibrate(args) => calibrate::run(args, around)?,
@@ -215,12 +219,14 @@ fn has_something_to_end(command: &Command) -> bool {
     let is_archive = |run: &String| run.ends_with(opened::ENDING);
     match command {
         Command::Run(_)
+        | Command::Bisect(_)
         | Command::Profile(_)
         | Command::Serve(_)
         | Command::Servers(_)
         | Command::Calibrate(_)
         | Command::Runs(RunsCommand::Rm { .. })
         | Command::Tables(TablesCommand::Rm { .. })
+        | Command::Builds(BuildsCommand::Rm { .. })
         | Command::Doctor { .. } => true,
         Command::Report(args) => is_archive(&args.run),
         Command::Gate(args) => is_archive(&args.run),
@@ -229,6 +235,7 @@ fn has_something_to_end(command: &Command) -> bool {
         | Command::Import(_)
         | Command::Runs(_)
         | Command::Tables(_)
+        | Command::Builds(_)
         | Command::Suites(_)
         | Command::Warnings { .. }
         | Command::Watchdog

@@ -1,7 +1,7 @@
 //! Steps and systems chosen by name or glob.
 
 use anyhow::{Result, bail};
-use rqps_model::{Run, RunSystem, StepInfo, StepKind, SystemSource};
+use rqps_model::{Run, RunSystem, StepInfo, StepKind};
 use rqps_workload::Pattern;
 
 /// Names that an error lists.
@@ -94,10 +94,7 @@ fn names_of_system(system: &RunSystem) -> [String; 3] {
 
 /// `mariadb@10.11.5` or `ma@10.11.5`, as systems are typed.
 fn typed(dbms: &str, system: &RunSystem) -> String {
-    let version = match (&system.version, &system.spec.source) {
-        (Some(version), _) | (None, SystemSource::Catalogue { version, .. }) => version.to_string(),
-        (None, _) => String::new(),
-    };
+    let version = system.known_version().map(ToString::to_string).unwrap_or_default();
     format!("{dbms}@{version}")
 }
 

@@ -52,9 +52,13 @@ struct Outlook {
 impl Progress {
     /// Live lines when stderr is a terminal, plain lines otherwise.
     pub(crate) fn new() -> Self {
+        Self::since(Instant::now())
+    }
+
+    /// The same, of work that began earlier.
+    pub(crate) fn since(began: Instant) -> Self {
         let live = std::io::stderr().is_terminal().then(Live::new);
-        let lines =
-            Lines { live: live.as_ref().map(|live| live.all.clone()), began: Instant::now() };
+        let lines = Lines { live: live.as_ref().map(|live| live.all.clone()), began };
         Self { live, last_plain: None, last_note: String::new(), lines }
     }
 

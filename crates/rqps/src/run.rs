@@ -31,45 +31,16 @@ pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
 /// Carries out a plan, with what `args` say beside it, and reports.
 pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
     let judging = report::judging_of(&args.judging)?;
-    let wait_for_quiet = args.wait_for_quiet.as_deref().map(quiet_time).transpose()?;
     let is_armed = args.stop_after.as_ref().map(|time| stop_after(time, around)).transpose()?;
-    let context = Environment {
-        new_run: args.new,
-        allow_settings: args.allow_settings,
-        drawn_seed: drawn_seed(),
-        wait_for_quiet,
-        ..around.environment()
-    };
     let began = Instant::now();
-    let store = Store::open(&around.results)?;
     let mut progress = Progress::new();
-    let (interrupt, path) = (Arc::clone(&around.interrupt), store.path().to_owned());
-    let locked = around.patience.locked();
-    let waits = waits_for_the_store(progress.lines(), interrupt, path, locked);
-    let store = store.waiting_while(waits);
-    let mut teller = Teller::new(&store);
-    let mut listen = |event: Event<'_>| {
-        progress.show(&event);
-        teller.tell(&event);
-    };
-    let (plan, decided) = rqps_runner::on_this_host(plan, &store, &context, &mut listen)?;
-    for sentence in decided {
-        listen(Event::Note(&sentence));
-    }
-    let result = rqps_runner::run(&plan, &store, &context, &mut listen);
+    let measured = measured(plan, args, args.new, around, &mut progress);
     // What is left takes seconds, and is no part of the time that was given.
     if let Some(is_armed) = is_armed {
         is_armed.store(false, Ordering::Relaxed);
     }
-    drop(teller);
-    progress.clear();
-    let Carried { id, missing, measured_share } = match result {
-        Ok(carried) => carried,
-        Err(error) => {
-            keep_unfinished(&store, &plan);
-            return Err(with_next_step(error, &store, &plan));
-        }
-    };
+    let Carried { id, missing, measured_share } = measured?;
+    let store = Store::open(&around.results)?;
     let of = id.parse::<RunRef>().unwrap_or_default();
     let (run, profiles) = (store.select_run(&of)?, store.select_stack_profiles(&of)?);
     let found = report::Found { run: &run, base: run.base, profiles: &profiles };
@@ -113,6 +84,45 @@ pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Re
     }
     let is_whole = failed.is_empty() && missing.is_empty() && untold.is_empty();
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(2) })
+}
+
+/// Measures a plan, or resumes it unless it is to be a new run. What was measured is kept where that ends early.
+pub(crate) fn measured(
+    plan: Plan,
+    args: &RunArgs,
+    new_run: bool,
+    around: &Surroundings,
+    progress: &mut Progress,
+) -> Result<Carried> {
+    let wait_for_quiet = args.wait_for_quiet.as_deref().map(quiet_time).transpose()?;
+    let context = Environment {
+        new_run,
+        allow_settings: args.allow_settings,
+        drawn_seed: drawn_seed(),
+        wait_for_quiet,
+        ..around.environment()
+    };
+    let store = Store::open(&around.results)?;
+    let (interrupt, path) = (Arc::clone(&around.interrupt), store.path().to_owned());
+    let locked = around.patience.locked();
+    let waits = waits_for_the_store(progress.lines(), interrupt, path, locked);
+    let store = store.waiting_while(waits);
+    let mut teller = Teller::new(&store);
+    let mut listen = |event: Event<'_>| {
+        progress.show(&event);
+        teller.tell(&event);
+    };
+    let (plan, decided) = rqps_runner::on_this_host(plan, &store, &context, &mut listen)?;
+    for sentence in decided {
+        listen(Event::Note(&sentence));
+    }
+    let result = rqps_runner::run(&plan, &store, &context, &mut listen);
+    drop(teller);
+    progress.clear();
+    result.map_err(|error| {
+        keep_unfinished(&store, &plan);
+        with_next_step(error, &store, &plan)
+    })
 }
 
 /// Writes the pages of a run that has ended and prints its report; gives what could not be done. Whatever that

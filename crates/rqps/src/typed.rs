@@ -112,8 +112,8 @@ pub(crate) fn apply(args: &RunArgs, file: &mut PlanFile) -> Result<()> {
     Ok(())
 }
 
-/// A system as typed: `mysql@8.0.33`, `postgres@18.6+debian`, `mysql@/opt/mysql`, `mysql://user@host/db`; with
-/// `NAME=` before it, its label.
+/// A system as typed: `mysql@8.0.33`, `postgres@18.6+debian`, `mysql@/opt/mysql`, `pg@git:REPO#COMMIT`,
+/// `mysql://user@host/db`; with `NAME=` before it, its label.
 pub(crate) fn system_of(text: &str) -> Result<SystemFile> {
     let is_name = |name: &str| !name.is_empty() && !name.contains(['@', ':', '/', ' ']);
     match text.split_once('=').filter(|(name, _)| is_name(name)) {
@@ -132,6 +132,24 @@ fn is_directory(place: &str) -> bool {
         || !begins_as_version && Path::new(place).is_dir()
 }
 
+/// A system that is built from a commit: `pg@git:../postgres#REL_17_STABLE~3`.
+fn of_commit(dbms: &str, of_git: &str) -> Result<SystemFile> {
+    let Some((repo, commit)) =
+        of_git.rsplit_once('#').filter(|(repo, commit)| !repo.is_empty() && !commit.is_empty())
+    else {
+        bail!(
+            "system \"{dbms}@git:{of_git}\" is not DBMS@git:REPOSITORY#COMMIT, such as pg@git:../postgres#HEAD~1"
+        );
+    };
+    let repo = std::path::absolute(repo).context("find the repository")?;
+    Ok(SystemFile {
+        dbms: Some(dbms.to_owned()),
+        repo: Some(repo),
+        commit: Some(commit.to_owned()),
+        ..SystemFile::default()
+    })
+}
+
 fn unlabelled(text: &str) -> Result<SystemFile> {
     if rqps_server::Dsn::looks_like(text) {
         // Not shown: everybody on the host has seen it in the list of processes by now.
@@ -146,6 +164,9 @@ fn unlabelled(text: &str) -> Result<SystemFile> {
     }
     if text == "null" {
         return Ok(SystemFile { dbms: Some(text.to_owned()), ..SystemFile::default() });
+    }
+    if let Some((dbms, of_git)) = text.split_once("@git:") {
+        return of_commit(dbms, of_git);
     }
     // Not shown: there may be a password in it.
     if let Some((before, after)) = text.split_once('@')
@@ -247,6 +268,12 @@ mod tests {
         // Tests run in the crate's directory.
         let src = system_of("pg@src").unwrap().basedir.unwrap();
         assert!(src.is_absolute() && src.ends_with("src"));
+        let built = system_of("new=pg@git:src#work/fix~2").unwrap();
+        let typed = (built.label.as_deref(), built.dbms.as_deref(), built.commit.as_deref());
+        assert_eq!(typed, (Some("new"), Some("pg"), Some("work/fix~2")));
+        assert!(built.repo.is_some_and(|repo| repo.is_absolute() && repo.ends_with("src")));
+        let error = system_of("pg@git:src").unwrap_err().to_string();
+        assert!(error.contains("DBMS@git:REPOSITORY#COMMIT"), "{error}");
         assert_eq!(system_of("pg@latest").unwrap().version.as_deref(), Some("latest"));
         let named = system_of("patched=pg@/opt/pg").unwrap();
         let of = (named.label.as_deref(), named.basedir.as_deref());

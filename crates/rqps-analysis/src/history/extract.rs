@@ -6,7 +6,7 @@ use rqps_model::run::SystemStep;
 use rqps_model::{Estimate, Figure, Placement, Run, RunStep, StepOutcome, Verdict};
 use rqps_stats::change_point::Uncertainty;
 
-use super::member::{Member, version_of};
+use super::member::Member;
 use super::step_key::{StepKey, key};
 use super::{Because, Choice, OtherCondition, Point, PointWarning, Surroundings, copies};
 use crate::analysis::SystemPair;
@@ -157,7 +157,7 @@ impl Extracts {
     ) -> Point {
         let run = &self.runs[member.run_idx];
         let system = &run.systems[member.system_idx];
-        let version = version_of(system);
+        let version = system.known_version().cloned();
         let dbms = system.spec.dbms.name();
         Point {
             run_id: run.id.clone(),

@@ -3,7 +3,7 @@
 use rqps_model::{Run, RunSystem, SystemSource};
 
 use super::line_name::{BaseName, LineName, SystemKind};
-use super::member::{Member, version_of};
+use super::member::Member;
 use super::{Because, Choice, LeftOut, Order};
 
 /// The systems of one series, in order of time.
@@ -50,7 +50,7 @@ pub(super) fn collect(
     let mut lines: Vec<Line> = Vec::new();
     for member in members {
         let own = system(runs, member);
-        if order == Order::Version && version_of(own).is_none() {
+        if order == Order::Version && own.known_version().is_none() {
             left_out.push(LeftOut {
                 run_id: runs[member.run_idx].id.clone(),
                 what: vec![own.spec.label.0.clone()],
@@ -94,7 +94,7 @@ fn system(runs: &[Run], member: Member) -> &RunSystem {
 fn order(runs: &[Run], members: &[Member]) -> Order {
     let of = |m: &Member| {
         let system = system(runs, *m);
-        Some((&system.spec, version_of(system)?))
+        Some((&system.spec, system.known_version().cloned()?))
     };
     let known: Vec<_> = members.iter().filter_map(of).collect();
     let several = known.iter().any(|(spec, version)| {
@@ -153,8 +153,10 @@ fn common_base(runs: &[Run], line: &Line, order: Order) -> Option<Base> {
         };
         let n_bases = places.iter().filter(|p| runs[p.run_idx].base == p.system_idx).count();
         if is_fit && best.as_ref().is_none_or(|(n, _)| n_bases > *n) {
-            let name =
-                BaseName { version: version_of(candidate), kind: SystemKind::of(&candidate.spec) };
+            let name = BaseName {
+                version: candidate.known_version().cloned(),
+                kind: SystemKind::of(&candidate.spec),
+            };
             best = Some((n_bases, Base { name, places }));
         }
     }

@@ -68,6 +68,7 @@ fn search(setting: Setting, seed: u64, tally: &mut Tally) {
     }
     let builds: Vec<f64> = (0..=setting.n).map(|_| setting.builds * random.normal()).collect();
     let mut search = Search::new(vec![Commit::New; setting.n], 1, 0.95);
+    search.set_min_change(0.02);
     tally.n_searches += 1;
     for _ in 0..MOST_PROBES {
         match search.next() {

@@ -89,6 +89,62 @@ fn a_build_is_made_once_and_is_that_of_its_commit() {
 }
 
 #[test]
+fn what_is_ordered_is_resolved_before_anything_is_built() {
+    let site = Site::new(COPY);
+    let cache = site.path("cache");
+    fs::create_dir_all(cache.join("source-builds")).unwrap();
+    let resolved = |how: &SourceBuild| resolve(Dbms::Mysql, how, &cache);
+    let head = Repository::open(&site.path("repo")).unwrap().commit("HEAD").unwrap();
+    let origin = resolved(&site.commit_of("HEAD")).unwrap();
+    let SourceOrigin::Commit { hash: Some(hash), .. } = &origin else { panic!("{origin:?}") };
+    assert_eq!(*hash, head.hash);
+    // The hash decides, not what the branch is by then.
+    site.commit("two");
+    assert_eq!(resolved(&site.by_recipe(origin.clone())).unwrap(), origin);
+    assert_eq!(version_of(Dbms::Mysql, &origin).unwrap(), "8.0.33");
+    let files = SourceOrigin::Directory { dir: site.path("repo"), tree: None };
+    let files = resolved(&site.by_recipe(files)).unwrap();
+    fs::write(site.path("repo/main.c"), "changed").unwrap();
+    let error = resolved(&site.by_recipe(files)).unwrap_err().to_string();
+    assert!(error.contains("changed since the run began"), "{error}");
+    for (how, said) in [
+        (SourceBuild { lto: true, ..site.commit_of("HEAD") }, "with lto = true"),
+        (
+            SourceBuild { build: BuildType::Debug, ..site.commit_of("HEAD") },
+            "with build = \"debug\"",
+        ),
+        (
+            SourceBuild { cc: Some("no-such-cc".to_owned()), ..site.commit_of("HEAD") },
+            "needs no-such-cc",
+        ),
+    ] {
+        let error = resolved(&how).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+    assert_eq!(fs::read_dir(cache.join("source-builds")).unwrap().count(), 0);
+}
+
+#[test]
+fn the_files_tell_the_dbms() {
+    let site = Site::new(COPY);
+    let of = |name: &str, text: &str| {
+        for old in ["VERSION", "configure.ac"] {
+            let _ = fs::remove_file(site.path("repo").join(old));
+        }
+        fs::write(site.path("repo").join(name), text).unwrap();
+        site.commit(name);
+        let repository = Repository::open(&site.path("repo")).unwrap();
+        dbms_of(&repository, &repository.commit("HEAD").unwrap().tree)
+    };
+    let version = "MYSQL_VERSION_MAJOR=11\nMYSQL_VERSION_MINOR=4\nMYSQL_VERSION_PATCH=5\n";
+    assert_eq!(of("VERSION", version), Some(Dbms::Mysql));
+    let mature = format!("{version}SERVER_MATURITY=stable\n");
+    assert_eq!(of("VERSION", &mature), Some(Dbms::Mariadb));
+    assert_eq!(of("configure.ac", "AC_INIT([PostgreSQL], [17.4], [x])\n"), Some(Dbms::Postgres));
+    assert_eq!(of("other", "1\n"), None);
+}
+
+#[test]
 fn files_that_are_not_committed_are_a_build_of_their_own() {
     let site = Site::new(COPY);
     let files = site.by_recipe(SourceOrigin::Directory { dir: site.path("repo"), tree: None });

@@ -53,7 +53,12 @@ impl Journal<'_> {
     fn changes_left(&self, run: &RunContext<'_>, systems: &[SystemIdx]) -> ChangesLeft {
         let is_ours = |system: &SystemIdx| {
             let source = &run.spec(*system).source;
-            matches!(source, SystemSource::Catalogue { .. } | SystemSource::Basedir { .. })
+            matches!(
+                source,
+                SystemSource::Catalogue { .. }
+                    | SystemSource::Basedir { .. }
+                    | SystemSource::Built(_)
+            )
         };
         let ours = || run.systems().filter(is_ours);
         let has_more = |launch: u32, system: SystemIdx| {

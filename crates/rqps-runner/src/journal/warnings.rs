@@ -106,7 +106,7 @@ fn other_program(was: &RunSystem, now: &RunSystem) -> Option<String> {
         return Some(format!("was {} and is now {}", was.version_text, now.version_text));
     }
     // Of the catalogue: the archive or main package, and its checksum.
-    let is_own = matches!(now.spec.source, SystemSource::Basedir { .. });
+    let is_own = matches!(now.spec.source, SystemSource::Basedir { .. } | SystemSource::Built(_));
     if !is_own && !was.origin.is_empty() && was.origin != now.origin {
         return Some(format!("came from {} and now comes from {}", was.origin, now.origin));
     }

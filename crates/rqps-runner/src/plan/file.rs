@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::path::PathBuf;
 
-use rqps_model::{SystemSource, Transport};
+use rqps_model::{BuildType, SourceBuild, SourceOrigin, SystemSource, Transport};
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -80,12 +80,33 @@ pub struct SystemFile {
     /// "mysql", "mariadb" or "postgres". Not needed with dsn. "null" is a client that answers itself: it measures
     /// rqps, and has no other key but label.
     pub dbms: Option<String>,
-    /// A version that `rqps servers list` shows. Each system has one of version, basedir and dsn.
+    /// A version that `rqps servers list` shows. Each system has one of version, basedir, repo, source and dsn.
     pub version: Option<String>,
-    /// The build of that version, such as "debian". Default: the first that `rqps servers list` shows.
+    /// The build of that version, such as "debian". Default: the first that `rqps servers list` shows. With repo or
+    /// source: "release", or "debug" with assertions. Default: "release".
     pub build: Option<String>,
     /// Directory of an installed server or of an own build.
     pub basedir: Option<PathBuf>,
+    /// Git repository with the source of a server, which rqps builds. The repository itself is only read.
+    pub repo: Option<PathBuf>,
+    /// Commit of repo: a hash, a tag, a branch, or a revision such as "REL_17_STABLE~3". Needed with repo.
+    pub commit: Option<String>,
+    /// Directory with the source of a server, which rqps builds as the files are, without a commit.
+    pub source: Option<PathBuf>,
+    /// File with a recipe for repo or source. Default: rqps's own for that DBMS and version.
+    pub recipe: Option<PathBuf>,
+    /// C compiler for repo or source, such as "gcc-12" or "clang"; its C++ compiler follows. Default: "cc".
+    pub cc: Option<String>,
+    /// Options of the compilers for repo or source, such as "-O3 -fno-omit-frame-pointer". Default: the recipe's.
+    pub cflags: Option<String>,
+    /// Whether repo or source is optimised at link time. Default: false.
+    pub lto: Option<bool>,
+    /// Patches that are applied to repo or source, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub patches: Vec<PathBuf>,
+    /// Hash of the files of source, as a run keeps it.
+    #[cfg_attr(test, schemars(skip))]
+    pub tree: Option<String>,
     /// Address of a running server. rqps neither configures nor starts it: keys marked with * are refused.
     pub dsn: Option<String>,
     /// Storage engine: "innodb" or "rocksdb"; PostgreSQL has "heap". Default: InnoDB, or heap.
@@ -299,6 +320,7 @@ impl SystemFile {
                 file.build.clone_from(build);
             }
             SystemSource::Basedir { path } => file.basedir = Some(path.clone()),
+            SystemSource::Built(how) => file.set_build(how),
             SystemSource::External { dsn } => {
                 file.dsn = Some(dsn.clone());
                 (file.config, file.transport) = (None, None);
@@ -309,6 +331,27 @@ impl SystemFile {
             (file.engine, file.config, file.transport) = (None, None, None);
         }
         file
+    }
+}
+
+impl SystemFile {
+    fn set_build(&mut self, how: &SourceBuild) {
+        match &how.origin {
+            SourceOrigin::Commit { repo, revision, hash } => {
+                self.repo = Some(repo.clone());
+                self.commit = Some(hash.as_ref().unwrap_or(revision).clone());
+            }
+            SourceOrigin::Directory { dir, tree } => {
+                self.source = Some(dir.clone());
+                self.tree.clone_from(tree);
+            }
+        }
+        self.recipe.clone_from(&how.recipe);
+        self.cc.clone_from(&how.cc);
+        self.cflags.clone_from(&how.cflags);
+        self.lto = how.lto.then_some(true);
+        self.build = (how.build == BuildType::Debug).then(|| "debug".to_owned());
+        self.patches.clone_from(&how.patches);
     }
 }
 

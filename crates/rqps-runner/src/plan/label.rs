@@ -1,8 +1,11 @@
 //! Labels of systems that are the same but for a setting: told apart by that setting.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
-use rqps_model::{Dbms, Label, SystemSource, SystemSpec, Transport};
+use rqps_model::{
+    BuildType, Dbms, Label, SourceBuild, SourceOrigin, SystemSource, SystemSpec, Transport,
+};
 
 /// Longest part of a value that a label shows.
 const MAX_VALUE: usize = 24;
@@ -83,7 +86,17 @@ pub(super) fn follow_dbms(systems: &mut [SystemSpec], idx: usize, was: Dbms) {
 /// For each of these systems the parts of its directory's path that not all of them have, as a trait.
 fn dirs(systems: &[&SystemSpec]) -> Vec<Option<(String, String)>> {
     let parts = |system: &&SystemSpec| -> Vec<String> {
-        let SystemSource::Basedir { path } = &system.source else { return Vec::new() };
+        let path = match &system.source {
+            SystemSource::Basedir { path } => path,
+            SystemSource::Built(SourceBuild {
+                origin: SourceOrigin::Directory { dir, .. },
+                ..
+            }) => dir,
+            SystemSource::Built(SourceBuild {
+                origin: SourceOrigin::Commit { repo, .. }, ..
+            }) => repo,
+            _ => return Vec::new(),
+        };
         path.iter().rev().map(|part| part.to_string_lossy().into_owned()).collect()
     };
     let all: Vec<Vec<String>> = systems.iter().map(parts).collect();
@@ -104,6 +117,9 @@ fn traits(system: &SystemSpec) -> BTreeMap<String, String> {
     if system.transport != Transport::default() {
         traits.insert(String::new(), system.transport.to_string());
     }
+    if let SystemSource::Built(how) = &system.source {
+        traits.extend(of_build(how));
+    }
     let limits = &system.variant.limits;
     if let Some(bytes) = limits.memory_bytes {
         traits.insert("memory".to_owned(), format!("{}M", bytes >> 20));
@@ -112,6 +128,22 @@ fn traits(system: &SystemSpec) -> BTreeMap<String, String> {
         traits.insert("cpus".to_owned(), cpus.to_string());
     }
     traits
+}
+
+/// How builds of one source may differ.
+fn of_build(how: &SourceBuild) -> Vec<(String, String)> {
+    let file = |path: &PathBuf| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let patches: Vec<String> = how.patches.iter().map(file).collect();
+    let all = [
+        ("cc", how.cc.clone()),
+        ("cflags", how.cflags.as_ref().map(|text| text.replace(' ', ""))),
+        ("lto", how.lto.then(|| "on".to_owned())),
+        ("build", (how.build == BuildType::Debug).then(|| "debug".to_owned())),
+        ("patches", (!patches.is_empty()).then(|| patches.join("+"))),
+        ("recipe", how.recipe.as_ref().map(file)),
+    ];
+    let told = |(name, value): (&str, Option<String>)| Some((name.to_owned(), value?));
+    all.into_iter().filter_map(told).collect()
 }
 
 /// `-advise_random_on_open=0`: without the engine's name, which the label has or implies.
@@ -219,5 +251,52 @@ mod tests {
             "{error}"
         );
         assert!(error.contains("basedir"), "{error}");
+    }
+
+    #[test]
+    fn builds_from_source_have_labels_that_say_of_what_and_how() {
+        let labels = |systems: &[&str]| {
+            let head = "[[system]]\ndbms = 'postgres'\n";
+            let text: String = systems.iter().map(|keys| format!("{head}{keys}\n")).collect();
+            let plan = PlanFile::parse(&text, "test").unwrap();
+            let plan = plan.resolve("test", &Catalogue::builtin().unwrap());
+            let plan = plan.map_err(|e| e.to_string())?;
+            // What is stored of a plan says the same.
+            let again = PlanFile::parse(&plan.to_toml(), "stored").unwrap();
+            let again = again.resolve("stored", &Catalogue::builtin().unwrap()).unwrap();
+            assert_eq!(again.systems, plan.systems);
+            Ok::<_, String>(plan.systems.iter().map(|s| s.label.to_string()).collect::<Vec<_>>())
+        };
+        let commit = |revision: &str| format!("repo = '/src/pg'\ncommit = '{revision}'");
+        assert_eq!(
+            labels(&[&commit("REL_17_STABLE~3"), &commit("work/fix"), "source = '/src/mine'"])
+                .unwrap(),
+            ["pg-REL_17_STABLE~3.small", "pg-work_fix.small", "pg-mine.small"]
+        );
+        let hash = "0123456789abcdef0123456789abcdef01234567";
+        assert_eq!(labels(&[&commit(hash)]).unwrap(), ["pg-0123456789ab.small"]);
+        let head = commit("HEAD");
+        let with = |keys: &str| format!("{head}\n{keys}");
+        assert_eq!(
+            labels(&[
+                &head,
+                &with("cc = 'clang'"),
+                &with("cflags = '-O3 -g'"),
+                &with("lto = true"),
+                &with("build = 'debug'"),
+                &with("patches = ['a/fix.patch']"),
+            ])
+            .unwrap(),
+            [
+                "pg-HEAD.small",
+                "pg-HEAD.small-cc=clang",
+                "pg-HEAD.small-cflags=-O3-g",
+                "pg-HEAD.small-lto=on",
+                "pg-HEAD.small-build=debug",
+                "pg-HEAD.small-patches=fix",
+            ]
+        );
+        let error = labels(&[&head, &head]).unwrap_err();
+        assert!(error.contains("two systems have the label"), "{error}");
     }
 }

@@ -3,6 +3,8 @@
 //! An address stands in `dsn` alone, which takes the password out before anything is stored or said. Anywhere
 //! else it is refused, unseen, and what TOML says of a text is cut where there may be one in it.
 
+use std::path::PathBuf;
+
 use rqps_model::hint_for_serde;
 use rqps_server::Dsn;
 
@@ -91,6 +93,15 @@ impl SystemFile {
             version,
             build,
             basedir,
+            repo,
+            commit,
+            source,
+            recipe,
+            cc,
+            cflags,
+            lto: _,
+            patches,
+            tree,
             dsn: _,
             engine,
             config,
@@ -109,8 +120,17 @@ impl SystemFile {
         check(whose, &[("engine", engine), ("config", config), ("malloc", malloc)])?;
         check(whose, &[("durability", durability), ("compression", compression)])?;
         check(whose, &[("memory", memory), ("cpus", cpus)])?;
-        if basedir.as_ref().is_some_and(|dir| Dsn::looks_like(&dir.to_string_lossy())) {
-            return Err(refusal(whose, "basedir"));
+        check(whose, &[("commit", commit), ("cc", cc), ("cflags", cflags), ("tree", tree)])?;
+        let looks_like = |path: &PathBuf| Dsn::looks_like(&path.to_string_lossy());
+        for (key, path) in
+            [("basedir", basedir), ("repo", repo), ("source", source), ("recipe", recipe)]
+        {
+            if path.as_ref().is_some_and(looks_like) {
+                return Err(refusal(whose, key));
+            }
+        }
+        if patches.iter().any(looks_like) {
+            return Err(refusal(whose, "patches"));
         }
         for (name, value) in options {
             let text = match value {

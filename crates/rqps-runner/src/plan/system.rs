@@ -5,8 +5,8 @@ use std::str::FromStr;
 use rqps_model::UnknownWord;
 use rqps_model::variant::parse_bytes;
 use rqps_model::{
-    Compression, Dbms, Durability, Engine, Label, Limits, Malloc, SystemSource, SystemSpec,
-    Transport, Variant, Version,
+    Compression, Dbms, Durability, Engine, Label, Limits, Malloc, SourceBuild, SourceOrigin,
+    SystemSource, SystemSpec, Transport, Variant, Version,
 };
 use rqps_server::engine::who_has_it;
 use rqps_server::{Catalogue, Dsn};
@@ -190,6 +190,9 @@ impl SystemFile {
                 let dir = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into());
                 Label(format!("{}-{dir}.{setup}", dbms.letters()))
             }
+            SystemSource::Built(how) => {
+                Label(format!("{}-{}.{setup}", dbms.letters(), of_origin(&how.origin)))
+            }
             SystemSource::External { .. } => super::label::external(dbms),
             SystemSource::Builtin | SystemSource::Imported => Label(dbms.letters().to_owned()),
         })
@@ -200,6 +203,9 @@ impl SystemFile {
         for (key, given) in [
             ("version", self.version.is_some()),
             ("basedir", self.basedir.is_some()),
+            ("repo", self.repo.is_some()),
+            ("commit", self.commit.is_some()),
+            ("source", self.source.is_some()),
             ("dsn", self.dsn.is_some()),
             ("engine", self.engine.is_some()),
             ("config", self.config.is_some()),
@@ -234,9 +240,12 @@ impl SystemFile {
             let what = "dbms is missing".to_owned();
             dbms.ok_or((what, "write dbms = \"mysql\", \"mariadb\" or \"postgres\"".to_owned()))
         };
+        if let Some(how) = self.source_build()? {
+            return Ok((SystemSource::Built(how), need_dbms()?, None));
+        }
         if self.build.is_some() && self.version.is_none() {
-            let what = "build needs a version of the catalogue".to_owned();
-            return Err((what, "write version too, or leave out build".to_owned()));
+            let what = "build needs a version of the catalogue, or source".to_owned();
+            return Err((what, "write version, repo or source too, or leave out build".to_owned()));
         }
         match (&self.version, &self.basedir, &self.dsn) {
             (Some(version), None, None) => {
@@ -278,13 +287,94 @@ impl SystemFile {
             }
             (None, None, None) => {
                 need_dbms()?;
-                let remedy = "write version = \"...\" (see `rqps servers list`), or basedir or dsn";
-                Err(("version, basedir or dsn is missing".to_owned(), remedy.to_owned()))
+                let remedy = "write version = \"...\" (see `rqps servers list`), basedir, repo, source or dsn";
+                Err(("it is not said where the server comes from".to_owned(), remedy.to_owned()))
             }
             _ => Err((
-                "a system has only one of version, basedir and dsn".into(),
+                "a system has only one of version, basedir, repo, source and dsn".into(),
                 "keep one of them".into(),
             )),
+        }
+    }
+}
+
+impl SystemFile {
+    /// How the server is built; `None` of a system that is not.
+    fn source_build(&self) -> Result<Option<SourceBuild>, Refusal> {
+        let origin = match (&self.repo, &self.commit, &self.source) {
+            (Some(repo), Some(revision), None) => {
+                SourceOrigin::Commit { repo: repo.clone(), revision: revision.clone(), hash: None }
+            }
+            (None, None, Some(dir)) => {
+                SourceOrigin::Directory { dir: dir.clone(), tree: self.tree.clone() }
+            }
+            (None, None, None) => return self.is_not_built().map(|()| None),
+            (Some(_), None, None) => {
+                let what = "repo has no commit".to_owned();
+                return Err((what, "write commit = \"HEAD\", or another one".to_owned()));
+            }
+            (None, Some(_), None) => {
+                let what = "commit has no repo".to_owned();
+                return Err((what, "write repo = \"DIRECTORY\" too".to_owned()));
+            }
+            (_, _, Some(_)) => {
+                let what = "source is built as its files are, without repo and commit".to_owned();
+                return Err((what, "keep source, or repo and commit".to_owned()));
+            }
+        };
+        for (key, given) in [
+            ("version", self.version.is_some()),
+            ("basedir", self.basedir.is_some()),
+            ("dsn", self.dsn.is_some()),
+        ] {
+            if given {
+                let what = format!("{key} beside source that is built");
+                return Err((what, format!("leave out {key}: the source says what it is")));
+            }
+        }
+        Ok(Some(SourceBuild {
+            origin,
+            recipe: self.recipe.clone(),
+            cc: self.cc.clone(),
+            cflags: self.cflags.clone(),
+            lto: self.lto.unwrap_or(false),
+            build: word(self.build.as_deref())?.unwrap_or_default(),
+            patches: self.patches.clone(),
+        }))
+    }
+
+    /// Refuses keys of a build where nothing is built.
+    fn is_not_built(&self) -> Result<(), Refusal> {
+        for (key, given) in [
+            ("recipe", self.recipe.is_some()),
+            ("cc", self.cc.is_some()),
+            ("cflags", self.cflags.is_some()),
+            ("lto", self.lto.is_some()),
+            ("patches", !self.patches.is_empty()),
+            ("tree", self.tree.is_some()),
+        ] {
+            if given {
+                let what = format!("{key} belongs to a system that is built from source");
+                return Err((
+                    what,
+                    format!("write repo and commit, or source, or leave out {key}"),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The part of a label that tells the source: a revision, the beginning of a hash, or a directory.
+fn of_origin(origin: &SourceOrigin) -> String {
+    match origin {
+        SourceOrigin::Commit { revision, .. } => {
+            let is_hash = revision.len() == 40 && revision.chars().all(|c| c.is_ascii_hexdigit());
+            let shown = if is_hash { &revision[..12] } else { revision.as_str() };
+            shown.replace('/', "_")
+        }
+        SourceOrigin::Directory { dir, .. } => {
+            dir.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
         }
     }
 }

@@ -12,18 +12,24 @@ use crate::environment::Environment;
 use crate::event::{Event, Listener};
 use crate::plan::launches;
 use crate::plan::steps::{Job, PlannedStep};
-use crate::system::installation::external;
+use crate::system::builds;
+use crate::system::installation::{external, places};
 
-/// The plan with each external server's DBMS as the server reports it at login. A note names a DBMS that
-/// differs from the address or the plan. A server that cannot be asked keeps the named DBMS.
+/// The plan with each external server's DBMS as the server reports it at login, and the commit that each system is
+/// built from. A note names a DBMS that differs from the address or the plan. A server that cannot be asked keeps the
+/// named DBMS.
 ///
 /// # Errors
-/// When a server speaks another protocol than its address says.
+/// When a server speaks another protocol than its address says, a repository has no such commit, or what a build needs
+/// is not installed.
 pub fn identify_systems(
     mut plan: Plan,
     environment: &Environment,
     listen: &mut Listener<'_>,
 ) -> Result<Plan> {
+    if plan.systems.iter().any(|spec| matches!(spec.source, SystemSource::Built(_))) {
+        builds::set_commits(&mut plan, &places(environment)?.cache)?;
+    }
     for idx in 0..plan.systems.len() {
         let spec = &plan.systems[idx];
         // What is wrong with a password is said later, with everything else of the system.

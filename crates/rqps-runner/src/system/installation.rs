@@ -1,5 +1,6 @@
 //! Where a system's files come from: fetched, found in a directory, or not needed at all.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -14,6 +15,7 @@ use crate::Plan;
 use crate::environment::Environment;
 use crate::event::{Event, Listener};
 use crate::plan::limits;
+use crate::system::builds;
 
 /// A system's files, there to be started; or the address of one that runs.
 #[derive(Debug)]
@@ -98,22 +100,20 @@ impl Installation {
                 fetch::ensure(catalogue, entry, &places.cache, &mut watch)?
             }
             SystemSource::Basedir { path } => {
-                let scratch = places.data.join(format!("detect-{}", std::process::id()));
-                let search = Search {
-                    path,
-                    dbms: spec.dbms,
-                    cache: &places.cache,
-                    identity: &identity,
-                    scratch: &scratch,
-                };
-                let found = Installed::detect(search, &mut watch);
-                let _ = std::fs::remove_file(&scratch);
-                let found = found?;
+                let found = detect(path, spec, &places, &identity, &mut watch)?;
                 if found.dbms != spec.dbms {
                     let path = path.display();
                     bail!("{path} holds {}, the plan says {}", found.name(), spec.dbms.name());
                 }
                 found
+            }
+            SystemSource::Built(how) => {
+                // What is wrong with the configuration is said before anything is built.
+                let version = builds::version_of(spec, how)?;
+                render_config(plan, spec, &version, &places)?;
+                let built = rqps_build::ensure(spec.dbms, how, &places.cache, &mut watch)?;
+                let found = detect(&built.prefix, spec, &places, &identity, &mut watch)?;
+                Installed { lease: built.lease, ..builds::described(found, how, &built.record) }
             }
             SystemSource::External { .. } | SystemSource::Builtin | SystemSource::Imported => {
                 bail!("{} is not installed by rqps", spec.label)
@@ -131,6 +131,22 @@ impl Installation {
         punch_hole::check(spec.variant.compression, &places.data)?;
         Ok(Self::Local(Box::new(installed), allocator, identity, places))
     }
+}
+
+/// The server of a directory.
+fn detect(
+    path: &Path,
+    spec: &SystemSpec,
+    places: &Places,
+    identity: &Identity,
+    watch: &mut Watch<'_>,
+) -> Result<Installed> {
+    let scratch = places.data.join(format!("detect-{}", std::process::id()));
+    let search =
+        Search { path, dbms: spec.dbms, cache: &places.cache, identity, scratch: &scratch };
+    let found = Installed::detect(search, watch);
+    let _ = std::fs::remove_file(&scratch);
+    Ok(found?)
 }
 
 /// What is waited for, which comes with every look.

@@ -12,6 +12,7 @@ use crate::Plan;
 use crate::environment::Environment;
 use crate::event::Listener;
 use crate::plan::descriptors::most_clients_of_steps;
+use crate::system::builds;
 use crate::system::installation::{Installation, places, render_config};
 
 /// What a server takes beside its cache and the clients' connections, bytes: code, dictionaries. MySQL 8.0
@@ -93,6 +94,7 @@ fn version_of(
                 Installation::External(_) | Installation::Null => return Ok(None),
             }
         }
+        SystemSource::Built(how) => builds::version_of(spec, how)?,
         SystemSource::External { .. } | SystemSource::Builtin | SystemSource::Imported => {
             return Ok(None);
         }

@@ -89,6 +89,17 @@ const PLANS: &[(&str, &str)] = &[
         "slice of no unit",
         "[[system]]\ndbms = 'null'\n[schedule]\nmode = 'interleaved'\nslice = '20'\n",
     ),
+    ("repo without commit", "[[system]]\ndbms = 'pg'\nrepo = 'x'\n"),
+    ("commit without repo", "[[system]]\ndbms = 'pg'\ncommit = 'HEAD'\n"),
+    ("source and commit", "[[system]]\ndbms = 'pg'\nsource = 'x'\ncommit = 'HEAD'\n"),
+    (
+        "version and repo",
+        "[[system]]\ndbms = 'pg'\nversion = '17.4'\nrepo = 'x'\ncommit = 'HEAD'\n",
+    ),
+    ("cflags of nothing", "[[system]]\ndbms = 'pg'\nversion = '17.4'\ncflags = '-O3'\n"),
+    ("unknown build type", "[[system]]\ndbms = 'pg'\nsource = 'x'\nbuild = 'fast'\n"),
+    ("source of nothing", "[[system]]\ndbms = 'pg'\nsource = 'no/such/dir'\n"),
+    ("no repository", "[[system]]\ndbms = 'pg'\nrepo = 'no/such/dir'\ncommit = 'HEAD'\n"),
     ("slice of sequential", "[[system]]\ndbms = 'null'\n[schedule]\nslice = '20ms'\n"),
     (
         "budget of no unit",
@@ -234,6 +245,12 @@ const COMMAND_LINES: &[&str] = &[
     "calibrate mysql://user@host/db",
     "warnings host-buzy",
     "warnings x",
+    "bisect --repo . --good HEAD",
+    "bisect --repo . --good HEAD --step x --confidence high",
+    "bisect --repo no/such/dir --good HEAD --step x",
+    "run --base pg@git:x --vs pg@18.0",
+    "builds log x",
+    "builds rm",
 ];
 
 /// Every refusal of plans and of the command line, in one file that is read as a whole.

@@ -9,7 +9,7 @@ use crate::bench::Bench;
 use crate::interleaved_runs::until;
 
 /// The program of all fake servers. Examples lie beside the directory of the tests' own program.
-fn program() -> PathBuf {
+pub(crate) fn program() -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     let profile = tests.parent().unwrap().parent().unwrap();
     let program = profile.join("examples/fake_server");

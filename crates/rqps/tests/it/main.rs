@@ -17,6 +17,8 @@ mod broken_off;
 #[cfg(test)]
 mod browser;
 #[cfg(test)]
+mod built;
+#[cfg(test)]
 mod calibrate;
 #[cfg(test)]
 mod catalogue;

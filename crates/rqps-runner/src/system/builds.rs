@@ -1,0 +1,71 @@
+//! Systems that rqps builds from source: which commit a run measures, and what is kept of the build.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use rqps_build::Record;
+use rqps_model::{BuildType, SourceBuild, SourceOrigin, SystemSource, SystemSpec, Version};
+use rqps_server::Installed;
+
+use crate::Plan;
+
+/// Writes into the plan which commit, or which files, each system is built from. A run keeps them, whatever happens to
+/// a branch meanwhile.
+pub(crate) fn set_commits(plan: &mut Plan, cache: &Path) -> Result<()> {
+    for spec in &mut plan.systems {
+        let SystemSource::Built(how) = &mut spec.source else { continue };
+        let getting = || format!("get {}", spec.label);
+        how.origin = rqps_build::resolve(spec.dbms, how, cache).with_context(getting)?;
+    }
+    Ok(())
+}
+
+/// The version that the source says it is.
+pub(crate) fn version_of(spec: &SystemSpec, how: &SourceBuild) -> Result<Version> {
+    let text = rqps_build::version_of(spec.dbms, &how.origin)?;
+    text.parse().with_context(|| format!("read the version of the source of {}", spec.label))
+}
+
+/// An installed server with the facts of its source.
+pub(crate) fn described(found: Installed, how: &SourceBuild, record: &Record) -> Installed {
+    let origin = match (&how.origin, &record.commit) {
+        (SourceOrigin::Commit { repo, .. }, Some(commit)) => {
+            format!("commit {} of {}", commit.short(), repo.display())
+        }
+        (SourceOrigin::Commit { repo, .. }, None) => format!("source of {}", repo.display()),
+        (SourceOrigin::Directory { dir, .. }, _) => format!("files of {}", dir.display()),
+    };
+    Installed { origin, source_facts: facts(how, record), ..found }
+}
+
+fn facts(how: &SourceBuild, record: &Record) -> BTreeMap<String, String> {
+    let source = match how.origin {
+        SourceOrigin::Commit { .. } => "commit",
+        SourceOrigin::Directory { .. } => "files",
+    };
+    let build_type = match record.build {
+        BuildType::Release => "release",
+        BuildType::Debug => "debug",
+    };
+    let commit = record.commit.as_ref();
+    let time = commit.and_then(|commit| jiff::Timestamp::from_second(commit.unix_s).ok());
+    let is_changed = record.is_dirty.then(|| "yes".to_owned());
+    let patches = (!record.patches.is_empty()).then(|| record.patches.join(", "));
+    let all = [
+        ("source", Some(source.to_owned())),
+        ("commit", commit.map(|commit| commit.hash.clone())),
+        ("commit_subject", commit.map(|commit| commit.subject.clone())),
+        ("commit_time", time.map(|time| time.to_string())),
+        ("files_differ_from_commit", is_changed),
+        ("source_tree", Some(record.tree.clone())),
+        ("recipe", Some(record.recipe.clone())),
+        ("build_type", Some(build_type.to_owned())),
+        ("built_by", Some(record.compiler.clone())),
+        ("cflags", Some(record.cflags.clone())),
+        ("lto", Some(if record.lto { "yes" } else { "no" }.to_owned())),
+        ("patches", patches),
+    ];
+    let told = |(name, value): (&str, Option<String>)| Some((name.to_owned(), value?));
+    all.into_iter().filter_map(told).collect()
+}

@@ -1,0 +1,214 @@
+//! What a search tells: its beginning, each probe, and its answer with all probes in a table.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use rqps_bisect::{Posterior, Suspects};
+use rqps_build::Commit;
+use rqps_model::Estimate;
+use rqps_text::number::{count, percent, ratio_with_interval};
+
+use super::Hunt;
+use super::range::Range;
+use crate::output::{say, table};
+
+/// Columns of a subject in the table.
+const SUBJECT: usize = 32;
+
+/// Columns of the chart.
+const CHART: usize = 24;
+
+/// Commits that an answer lists by their subjects.
+const N_LISTED: usize = 10;
+
+/// `1a2b3c4d5e6f Make hash tables smaller`.
+pub(super) fn commit_line(commit: &Commit) -> String {
+    format!("{} {}", commit.short(), commit.subject)
+}
+
+/// `point-query and scan`.
+pub(super) fn names(steps: &[String]) -> String {
+    steps.join(" and ")
+}
+
+pub(super) fn beginning(range: &Range, steps: &[String]) -> String {
+    let [good, bad] = [0, range.last()].map(|place| commit_line(&range.commits[place]));
+    let n = count(range.last(), "commit");
+    format!("search {n} for a change of {}\n  good: {good}\n  bad:  {bad}", names(steps))
+}
+
+/// `1a2b3c4d5e6f: point-query 0.953 [0.945, 0.961] of the good end`.
+pub(super) fn probe_line(commit: &Commit, ratios: &BTreeMap<String, Estimate>) -> String {
+    let each = ratios.iter().map(|(step, ratio)| format!("{step} {}", ratio_with_interval(ratio)));
+    format!("{}: {} of the good end", commit.short(), each.collect::<Vec<_>>().join(", "))
+}
+
+/// The answer: one commit, or several that cannot be told apart.
+pub(super) fn found(hunt: &Hunt<'_>, suspects: &Suspects) -> Result<()> {
+    let steps = hunt.steps().join(" and ");
+    let probability = percent(suspects.probability);
+    let places: Vec<usize> =
+        suspects.gaps.iter().flat_map(|(gap, _)| gap.first..=gap.last).collect();
+    let text = match places.as_slice() {
+        [place] => {
+            let line = commit_line(&hunt.range.commits[*place]);
+            format!(
+                "{line}\nis the commit that changed {steps}, with a probability of {probability}.\n"
+            )
+        }
+        _ => format!(
+            "One of these {} changed {steps}, with a probability of {probability}. The others cannot be \
+             built, so that nothing tells them apart.\n{}",
+            count(places.len(), "commit"),
+            listed(hunt, &places)
+        ),
+    };
+    say(&format!("\n{text}\n{}", probes(hunt)?))
+}
+
+pub(super) fn no_difference(hunt: &Hunt<'_>) -> Result<()> {
+    let steps = hunt.steps().join(" and ");
+    let [good, bad] = [0, hunt.range.last()].map(|place| hunt.range.commits[place].short());
+    say(&format!(
+        "\nNo difference of {} or more between {good} and {bad} on {steps}.\n\n{}",
+        hunt.args.min_change,
+        probes(hunt)?
+    ))
+}
+
+/// A search that cannot come to an answer.
+pub(super) fn undecided(hunt: &Hunt<'_>, suspects: &Suspects) -> Result<()> {
+    let steps = hunt.steps().join(" and ");
+    let places: Vec<usize> =
+        suspects.gaps.iter().flat_map(|(gap, _)| gap.first..=gap.last).collect();
+    say(&format!(
+        "\nNo answer with the confidence that was asked for. More probes of this length would tell little. Most \
+         probable are {} that may have changed {steps}, together {}:\n{}Measure each commit longer (--time, \
+         --starts), or ask for less (--confidence).\n\n{}",
+        count(places.len(), "commit"),
+        percent(suspects.probability),
+        listed(hunt, &places),
+        probes(hunt)?
+    ))
+}
+
+fn listed(hunt: &Hunt<'_>, places: &[usize]) -> String {
+    let mut text: String = places
+        .iter()
+        .take(N_LISTED)
+        .map(|&place| {
+            let commit = &hunt.range.commits[place];
+            let why = if hunt.broken.contains_key(&place) { " (cannot be built)" } else { "" };
+            format!("  {}{why}\n", commit_line(commit))
+        })
+        .collect();
+    if let Some(more) = places.len().checked_sub(N_LISTED).filter(|more| *more > 0) {
+        text.push_str(&format!("  and {}\n", count(more, "more commit")));
+    }
+    text
+}
+
+/// All probes in the order of the commits, with a chart of their ratios.
+fn probes(hunt: &Hunt<'_>) -> Result<String> {
+    let posterior = hunt.search()?.posterior();
+    let mut text = String::new();
+    for step in hunt.steps() {
+        let scale = Scale::of(hunt.probes.iter().filter_map(|probe| probe.ratios.get(step)));
+        let mut rows = Vec::new();
+        for place in 1..=hunt.range.last() {
+            let commit = &hunt.range.commits[place];
+            let begin = |what: String, chart: String, run: String| {
+                let subject: String = commit.subject.chars().take(SUBJECT).collect();
+                vec![
+                    commit.short().to_owned(),
+                    subject,
+                    what,
+                    chart,
+                    probability(&posterior, place),
+                    run,
+                ]
+            };
+            if hunt.broken.contains_key(&place) {
+                rows.push(begin("cannot be built".to_owned(), String::new(), String::new()));
+            }
+            for probe in hunt.probes.iter().filter(|probe| probe.place == place) {
+                let Some(ratio) = probe.ratios.get(step) else { continue };
+                rows.push(begin(ratio_with_interval(ratio), scale.bar(ratio), probe.run.clone()));
+            }
+        }
+        let chart = format!(
+            "{} to {}",
+            rqps_text::number::plain_ratio(scale.low),
+            rqps_text::number::plain_ratio(scale.high)
+        );
+        let headings = ["commit", "subject", "rQPS", &chart, "probability", "run"];
+        text.push_str(&format!("{step}, relative to the good end\n{}\n", table(&headings, &rows)));
+    }
+    Ok(text)
+}
+
+/// That a commit is the one: its share of those that no probe tells apart.
+fn probability(posterior: &Posterior, place: usize) -> String {
+    let of = posterior.gaps.iter().find(|(gap, _)| gap.has(place));
+    of.map_or_else(String::new, |(gap, probability)| percent(probability / gap.n() as f64))
+}
+
+/// From the lowest to the highest end of all intervals.
+struct Scale {
+    low: f64,
+    high: f64,
+}
+
+impl Scale {
+    fn of<'e>(ratios: impl Iterator<Item = &'e Estimate>) -> Self {
+        let start = Self { low: 1.0, high: 1.0 };
+        ratios.fold(start, |scale, ratio| {
+            let (low, high) = ratio.interval.unwrap_or((ratio.point, ratio.point));
+            Self { low: scale.low.min(low), high: scale.high.max(high) }
+        })
+    }
+
+    /// `   --o--   |`: the interval, the ratio, and where 1 is.
+    fn bar(&self, ratio: &Estimate) -> String {
+        let column = |value: f64| {
+            let share = (value - self.low) / (self.high - self.low).max(f64::MIN_POSITIVE);
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a share from 0 to 1 of few columns"
+            )]
+            let column = (share.clamp(0.0, 1.0) * (CHART - 1) as f64).round() as usize;
+            column
+        };
+        let (low, high) = ratio.interval.unwrap_or((ratio.point, ratio.point));
+        let (low, point, high, one) = (column(low), column(ratio.point), column(high), column(1.0));
+        let sign = |at: usize| match at {
+            _ if at == point => 'o',
+            _ if at == one => '|',
+            _ if (low..=high).contains(&at) => '-',
+            _ => ' ',
+        };
+        (0..CHART).map(sign).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(low: f64, point: f64, high: f64) -> Estimate {
+        Estimate { point, interval: Some((low, high)), n: 8 }
+    }
+
+    #[test]
+    fn a_bar_has_interval_ratio_and_one() {
+        let all = [estimate(0.9, 0.92, 0.94), estimate(0.98, 1.0, 1.02)];
+        let scale = Scale::of(all.iter());
+        assert_eq!(scale.bar(&all[0]), "----o----          |    ");
+        let bar = scale.bar(&all[1]);
+        assert_eq!(
+            (bar.chars().count(), bar.find('o'), bar.trim_start().starts_with('-')),
+            (CHART, Some(19), true)
+        );
+    }
+}

@@ -1,0 +1,239 @@
+//! Servers that rqps builds from commits: fake ones, by a recipe that copies them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use rqps_fake_server::{Family, Fault, Tree, When};
+
+use crate::bench::{Bench, Said};
+use crate::fake::program;
+
+/// A repository whose commits say in the file `kind` which server their build is: `fast`, `slow`, or one that is not
+/// there.
+struct Site {
+    bench: Bench,
+    /// The servers live as long as these.
+    _trees: Vec<Tree>,
+}
+
+impl Site {
+    fn new(kinds: &[&str]) -> Self {
+        let bench = Bench::impatient();
+        let mut trees = Vec::new();
+        for kind in ["fast", "slow"] {
+            let dir = bench.path(&format!("trees/{kind}"));
+            let mut tree = Tree::lay_out(&dir, &program(), Family::Postgres, "11.22").unwrap();
+            if kind == "slow" {
+                let late = Fault::Slow(Duration::from_millis(1));
+                tree.fail_each_time(When::Now, late).unwrap();
+            }
+            trees.push(tree);
+        }
+        fs::create_dir(bench.path("repo")).unwrap();
+        let site = Self { bench, _trees: trees };
+        let copy = "cp -a \"$0/$(cat \"$1/kind\")/.\" \"$2\"";
+        let trees = site.bench.path("trees");
+        site.bench.write(
+            "recipe.toml",
+            &format!(
+                "[[recipe]]\nname = 'copy'\ndbms = 'postgres'\nfrom = '9'\nserver = 'bin/postgres'\n\
+                 [[recipe.step]]\nname = 'copy'\n\
+                 words = ['sh', '-c', '{copy}', '{}', '{{source}}', '{{prefix}}']\n",
+                trees.display()
+            ),
+        );
+        site.git(&["init", "--quiet"]);
+        fs::write(site.bench.path("repo/configure.ac"), "AC_INIT([PostgreSQL], [11.22], [x])\n")
+            .unwrap();
+        for (n, kind) in kinds.iter().enumerate() {
+            site.commit(kind, &format!("commit {n}"));
+        }
+        site.bench.write("plan.toml", &site.plan());
+        site
+    }
+
+    /// What all builds share, and a suite of a second.
+    fn plan(&self) -> String {
+        "[[system]]\nrecipe = 'recipe.toml'\n[[suite]]\nrows = 100\nsteps = ['point-query']\nclients = [1]\n\
+         seconds = { read = 0.5, warm_up = 0.01, fixed_at_most = 0.1 }\n\
+         [schedule]\nmode = 'interleaved'\nslices = 1\nstarts = 1\nseed = 7\n"
+            .to_owned()
+    }
+
+    fn commit(&self, kind: &str, subject: &str) {
+        fs::write(self.bench.path("repo/kind"), kind).unwrap();
+        fs::write(self.bench.path("repo/subject"), subject).unwrap();
+        self.git(&["add", "."]);
+        self.git(&["commit", "--quiet", "-m", subject]);
+    }
+
+    fn git(&self, words: &[&str]) -> String {
+        let mut command = Command::new("git");
+        command.arg("-C").arg(self.bench.path("repo"));
+        command.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(words);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{words:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    fn cache(&self) -> PathBuf {
+        self.bench.path("cache")
+    }
+
+    fn rqps(&self, words: &[&str]) -> Said {
+        let cache = self.cache().display().to_string();
+        let words: Vec<&str> =
+            ["--cache", &cache].into_iter().chain(words.iter().copied()).collect();
+        self.bench.run(&words)
+    }
+
+    /// A plan of two commits.
+    fn write_pair(&self, commits: [&str; 2]) {
+        let system = |commit: &str| {
+            format!(
+                "[[system]]\ndbms = 'postgres'\nrepo = 'repo'\ncommit = '{commit}'\nrecipe = 'recipe.toml'\n"
+            )
+        };
+        let suite = self.plan().split_once("[[suite]]").unwrap().1.to_owned();
+        let systems = commits.map(system).concat();
+        self.bench.write("pair.toml", &format!("{systems}[[suite]]{suite}"));
+    }
+}
+
+fn n_builds(cache: &Path) -> usize {
+    fs::read_dir(cache.join("source-builds")).map_or(0, |entries| entries.flatten().count())
+}
+
+#[test]
+fn two_commits_are_built_once_and_compared() {
+    let site = Site::new(&["fast", "slow"]);
+    site.write_pair(["HEAD~1", "HEAD"]);
+    let said = site.rqps(&["run", "pair.toml", "--no-html"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    assert!(said.stderr.contains("build PostgreSQL 11.22 ("), "{}", said.stderr);
+    assert_eq!(n_builds(&site.cache()), 2);
+    let run = site.bench.latest();
+    let build = &run["systems"][1]["build"];
+    assert_eq!(build["commit"], site.git(&["rev-parse", "HEAD"]));
+    assert_eq!(build["commit_subject"], "commit 1");
+    assert_eq!(run["systems"][1]["spec"]["label"], "pg-HEAD.small");
+    // The report names the commit.
+    let short = &build["commit"].as_str().unwrap()[..12];
+    assert!(said.stdout.contains(short), "{}", said.stdout);
+    assert!(said.stdout.contains("slower"), "{}", said.stdout);
+
+    // What is there is not built again.
+    let again = site.rqps(&["run", "pair.toml", "--no-html", "--new"]);
+    assert_eq!(again.code(), 0, "{}", again.stderr);
+    assert!(!again.stderr.contains("build PostgreSQL"), "{}", again.stderr);
+    let listed = site.rqps(&["builds", "list"]);
+    assert_eq!(listed.stdout.lines().count(), 3, "{}", listed.stdout);
+    assert!(listed.stdout.contains(short), "{}", listed.stdout);
+    let json: serde_json::Value =
+        serde_json::from_str(&site.rqps(&["builds", "list", "--json"]).stdout).unwrap();
+    let key = json[0]["key"].as_str().unwrap();
+    assert!(site.rqps(&["builds", "log", &key[..8]]).stdout.starts_with("$ sh -c"), "{json}");
+    assert_eq!(site.rqps(&["builds", "rm", key]).code(), 0);
+    assert_eq!(n_builds(&site.cache()), 1);
+}
+
+#[test]
+fn a_commit_that_does_not_build_is_told_with_the_end_of_its_log() {
+    let site = Site::new(&["fast", "missing"]);
+    site.write_pair(["HEAD~1", "HEAD"]);
+    let said = site.rqps(&["run", "pair.toml", "--no-html"]);
+    assert_eq!(said.code(), 2, "{}", said.stderr);
+    assert!(said.stderr.contains("the step copy failed"), "{}", said.stderr);
+    assert!(said.stderr.contains("trees/missing/.': No such file or directory"), "{}", said.stderr);
+    // In a screen.
+    assert!(said.stderr.lines().count() < 24, "{}", said.stderr);
+}
+
+#[test]
+fn a_run_keeps_its_commit_when_the_branch_moves() {
+    let site = Site::new(&["fast", "fast"]);
+    site.git(&["branch", "work", "HEAD~1"]);
+    site.write_pair(["work", "HEAD"]);
+    assert_eq!(site.rqps(&["run", "pair.toml", "--no-html"]).code(), 0);
+    let first = site.bench.latest();
+    let before = site.git(&["rev-parse", "work"]);
+    assert!(first["plan"].as_str().unwrap().contains(&format!("commit = \"{before}\"")), "{first}");
+    site.git(&["branch", "--force", "work", "HEAD"]);
+    assert_eq!(first["systems"][0]["build"]["commit"], before);
+}
+
+#[test]
+fn the_commit_that_made_it_slower_is_found_and_a_second_search_measures_nothing() {
+    let kinds = ["fast", "fast", "fast", "missing", "fast", "slow", "slow", "slow"];
+    let site = Site::new(&kinds);
+    let first = site.git(&["rev-parse", "HEAD~7"]);
+    let words = [
+        "bisect",
+        "plan.toml",
+        "--repo",
+        "repo",
+        "--good",
+        &first,
+        "--bad",
+        "HEAD",
+        "--step",
+        "point-query",
+        "--no-html",
+        "--allow-busy-host",
+    ];
+    let said = site.rqps(&words);
+    assert_eq!(said.code(), 0, "{}\n{}", said.stdout, said.stderr);
+    let culprit = site.git(&["rev-parse", "HEAD~2"]);
+    let answer = format!("{} commit 5\nis the commit that changed point-query", &culprit[..12]);
+    assert!(said.stdout.contains(&answer), "{}", said.stdout);
+    let n_probes = said.stderr.matches("probe ").count();
+    assert!(n_probes <= 6, "{}", said.stderr);
+    let again = site.rqps(&words);
+    assert!(again.stdout.contains(&answer), "{}", again.stdout);
+    assert!(!again.stderr.contains("probe 1:"), "{}", again.stderr);
+}
+
+#[test]
+fn ends_that_are_alike_accuse_nobody() {
+    let site = Site::new(&["fast", "fast", "fast"]);
+    let words = [
+        "bisect",
+        "plan.toml",
+        "--repo",
+        "repo",
+        "--good",
+        "HEAD~2",
+        "--step",
+        "point-query",
+        "--no-html",
+        "--allow-busy-host",
+        "--min-change",
+        "50%",
+    ];
+    let said = site.rqps(&words);
+    assert_eq!(said.code(), 1, "{}\n{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("No difference of 50% or more between"), "{}", said.stdout);
+}
+
+#[test]
+fn what_cannot_be_searched_is_refused() {
+    let site = Site::new(&["fast", "fast"]);
+    for (words, said) in [
+        (&["--good", "HEAD", "--bad", "HEAD~1"][..], "is no ancestor of"),
+        (&["--good", "nosuch"], "has no commit \"nosuch\""),
+        (&["--good", "HEAD~1", "--confidence", "20%"], "--confidence \"20%\" is not a percentage"),
+        (&["--good", "HEAD~1", "--dbms", "oracle"], "unknown dbms \"oracle\""),
+    ] {
+        let head = ["bisect", "--repo", "repo", "--step", "point-query"];
+        let words: Vec<&str> = head.iter().chain(words).copied().collect();
+        let refused = site.rqps(&words);
+        assert_eq!(refused.code(), 2, "{words:?}");
+        assert!(refused.stderr.contains(said), "{words:?}: {}", refused.stderr);
+    }
+    let words =
+        ["bisect", "pair.toml", "--repo", "repo", "--good", "HEAD~1", "--step", "point-query"];
+    site.write_pair(["HEAD~1", "HEAD"]);
+    assert!(site.rqps(&words).stderr.contains("one [[system]] at most"));
+}
