@@ -6,6 +6,12 @@ use std::path::PathBuf;
 /// Why a build was not made.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// There is no such directory.
+    #[error("there is no directory {}; check the path", dir.display())]
+    NoDirectory {
+        /// What was named.
+        dir: PathBuf,
+    },
     /// The directory is no git repository.
     #[error("{} is no git repository: {said}", repo.display())]
     NoRepository {

@@ -45,6 +45,9 @@ impl Repository {
     /// # Errors
     /// When it is none, or git cannot be run.
     pub fn open(dir: &Path) -> Result<Self, Error> {
+        if !dir.is_dir() {
+            return Err(Error::NoDirectory { dir: dir.to_owned() });
+        }
         let own = Self { dir: dir.to_owned() };
         let output = own.run(&["rev-parse", "--git-dir"])?;
         if output.status.success() {

@@ -181,6 +181,9 @@ fn source(origin: &SourceOrigin, cache: &Path) -> Result<Source, Error> {
             let tree = commit.tree.clone();
             Ok(Source { repository, tree, commit: Some(commit), is_dirty: false, _scratch: None })
         }
+        SourceOrigin::Directory { dir, .. } if !dir.is_dir() => {
+            Err(Error::NoDirectory { dir: dir.clone() })
+        }
         SourceOrigin::Directory { dir, tree: known } => {
             let name = format!("scratch-{}", std::process::id());
             let scratch = Scratch(stored::dir_of_all(cache).join(name));

@@ -186,13 +186,24 @@ impl Recipe {
             program: Some(program),
             header: None,
         };
-        let compilers = [compiler(how.cc().to_owned()), compiler(how.cxx())];
+        let compilers = [("{cc}", how.cc().to_owned()), ("{cxx}", how.cxx())]
+            .into_iter()
+            .filter(|(word, _)| self.has(word))
+            .map(|(_, program)| compiler(program));
         let is_there = |need: &Need| match (&need.program, &need.header) {
             (Some(program), _) => can_run(program),
             (None, Some(header)) => has_header(how.cc(), header),
             (None, None) => true,
         };
-        compilers.into_iter().chain(self.need.clone()).filter(|need| !is_there(need)).collect()
+        compilers.chain(self.need.clone()).filter(|need| !is_there(need)).collect()
+    }
+
+    /// Whether a word in braces stands anywhere in it.
+    fn has(&self, braced: &str) -> bool {
+        let words = self.step.iter().flat_map(|step| {
+            step.words.iter().chain(&step.release).chain(&step.debug).chain(&step.lto)
+        });
+        words.chain(self.env.values()).any(|word| word.contains(braced))
     }
 
     /// The words of a step.

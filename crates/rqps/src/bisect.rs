@@ -44,7 +44,6 @@ const MOST_OF_ONE: usize = 6;
 /// A commit that was measured beside the good end.
 struct Measured {
     place: usize,
-    run: String,
     /// Its rQPS by step: the step's title, and the ratio.
     ratios: BTreeMap<String, Estimate>,
 }
@@ -298,7 +297,7 @@ impl Hunt<'_> {
                     self.broken.insert(place, why);
                 }
                 _ if ratios.is_empty() => {}
-                _ => self.probes.push(Measured { place, run: run.id.clone(), ratios }),
+                _ => self.probes.push(Measured { place, ratios }),
             }
         }
         if let Some(end) = run.finished_unix_ms {

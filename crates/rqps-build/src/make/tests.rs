@@ -90,7 +90,7 @@ fn a_build_is_made_once_and_is_that_of_its_commit() {
 
 #[test]
 fn what_is_ordered_is_resolved_before_anything_is_built() {
-    let site = Site::new(COPY);
+    let site = Site::new(&format!("[recipe.env]\nCC = \"{{cc}}\"\n{COPY}"));
     let cache = site.path("cache");
     fs::create_dir_all(cache.join("source-builds")).unwrap();
     let resolved = |how: &SourceBuild| resolve(Dbms::Mysql, how, &cache);

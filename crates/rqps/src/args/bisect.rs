@@ -72,7 +72,7 @@ pub(crate) struct BisectArgs {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 
-    /// Measure anew what earlier searches measured
+    /// Measure again what earlier searches measured
     #[arg(long)]
     pub(crate) new: bool,
 

@@ -12,11 +12,11 @@ use super::Hunt;
 use super::range::Range;
 use crate::output::{say, table};
 
-/// Columns of a subject in the table.
-const SUBJECT: usize = 32;
+/// Columns of a subject in the table, which fits 80 columns.
+const SUBJECT: usize = 16;
 
 /// Columns of the chart.
-const CHART: usize = 24;
+const CHART: usize = 18;
 
 /// Commits that an answer lists by their subjects.
 const N_LISTED: usize = 10;
@@ -117,7 +117,7 @@ fn probes(hunt: &Hunt<'_>) -> Result<String> {
         let mut rows = Vec::new();
         for place in 1..=hunt.range.last() {
             let commit = &hunt.range.commits[place];
-            let begin = |what: String, chart: String, run: String| {
+            let row = |what: String, chart: String| {
                 let subject: String = commit.subject.chars().take(SUBJECT).collect();
                 vec![
                     commit.short().to_owned(),
@@ -125,15 +125,14 @@ fn probes(hunt: &Hunt<'_>) -> Result<String> {
                     what,
                     chart,
                     probability(&posterior, place),
-                    run,
                 ]
             };
             if hunt.broken.contains_key(&place) {
-                rows.push(begin("cannot be built".to_owned(), String::new(), String::new()));
+                rows.push(row("cannot be built".to_owned(), String::new()));
             }
             for probe in hunt.probes.iter().filter(|probe| probe.place == place) {
                 let Some(ratio) = probe.ratios.get(step) else { continue };
-                rows.push(begin(ratio_with_interval(ratio), scale.bar(ratio), probe.run.clone()));
+                rows.push(row(ratio_with_interval(ratio), scale.bar(ratio)));
             }
         }
         let chart = format!(
@@ -141,9 +140,10 @@ fn probes(hunt: &Hunt<'_>) -> Result<String> {
             rqps_text::number::plain_ratio(scale.low),
             rqps_text::number::plain_ratio(scale.high)
         );
-        let headings = ["commit", "subject", "rQPS", &chart, "probability", "run"];
+        let headings = ["commit", "subject", "rQPS", &chart, "chance"];
         text.push_str(&format!("{step}, relative to the good end\n{}\n", table(&headings, &rows)));
     }
+    text.push_str("`rqps runs list` shows the run of each probe.\n");
     Ok(text)
 }
 
@@ -204,11 +204,11 @@ mod tests {
     fn a_bar_has_interval_ratio_and_one() {
         let all = [estimate(0.9, 0.92, 0.94), estimate(0.98, 1.0, 1.02)];
         let scale = Scale::of(all.iter());
-        assert_eq!(scale.bar(&all[0]), "----o----          |    ");
+        assert_eq!(scale.bar(&all[0]), "---o---       |   ");
         let bar = scale.bar(&all[1]);
         assert_eq!(
             (bar.chars().count(), bar.find('o'), bar.trim_start().starts_with('-')),
-            (CHART, Some(19), true)
+            (CHART, Some(14), true)
         );
     }
 }

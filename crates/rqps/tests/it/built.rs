@@ -110,7 +110,7 @@ fn n_builds(cache: &Path) -> usize {
 fn two_commits_are_built_once_and_compared() {
     let site = Site::new(&["fast", "slow"]);
     site.write_pair(["HEAD~1", "HEAD"]);
-    let said = site.rqps(&["run", "pair.toml", "--no-html"]);
+    let said = site.rqps(&["run", "pair.toml", "--no-html", "--allow-busy-host"]);
     assert_eq!(said.code(), 0, "{}", said.stderr);
     assert!(said.stderr.contains("build PostgreSQL 11.22 ("), "{}", said.stderr);
     assert_eq!(n_builds(&site.cache()), 2);

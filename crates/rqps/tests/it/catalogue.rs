@@ -100,7 +100,7 @@ fn what_goes_wrong_with_ones_own_names_the_next_step() {
         1,
     ));
     expect![[r#"
-        rqps: error: read catalogue nosuch.toml: No such file or directory (os error 2)
+        rqps: error: read catalogue nosuch.toml: No such file or directory (os error 2); check the path
         rqps: error: DIR/pg.tar.gz does not exist; correct `path` in the catalogue, or put the archive there
         rqps: error: archive DIR/pg.tar.gz cannot be unpacked: it begins with "<html>404 not fo", which is not a zip, tar.gz or tar.xz; it may be incomplete: remove it and get it again
         rqps: error: DIR/pg.tar.gz is corrupt: its MD5 is 9dd4e461268c8034f5c8564e155c67a6, the catalogue says 00000000000000000000000000000000; it is not the archive of the catalogue; correct `path` or `checksum` there

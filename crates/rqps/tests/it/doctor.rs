@@ -58,7 +58,7 @@ fn what_is_missing_is_named_with_its_remedy() {
     assert_eq!(check(&all, "perf")["state"], "warning");
     let said = programs.run(&["doctor"]);
     assert_eq!(said.code(), 2);
-    let block = "MISSING  mvn              not found\n           \
+    let block = "MISSING  mvn                        not found\n           \
                  for: fetching most servers: MySQL, MariaDB, PostgreSQL\n           \
                  do:  apt-get install maven\n";
     assert!(said.stdout.contains(block), "{}", said.stdout);
