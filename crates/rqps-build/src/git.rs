@@ -39,6 +39,9 @@ pub struct Repository {
 /// What separates the fields of a commit; no subject has it.
 const FIELDS: &str = "%H%x00%T%x00%ct%x00%s";
 
+/// How `git ls-tree` begins the line of a submodule.
+const SUBMODULE: &str = "160000 commit ";
+
 impl Repository {
     /// The repository that a directory belongs to.
     ///
@@ -129,7 +132,14 @@ impl Repository {
             return Err(own.failed(&words, &output));
         }
         let tree = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        Ok((Self { dir: scratch.join("git") }, tree))
+        let files = Self { dir: scratch.join("git") };
+        let listed = files.text(&["ls-tree", "-r", "-z", &tree])?;
+        let nested = listed.split('\0').filter_map(|line| line.split_once('\t'));
+        let nested = nested.into_iter().find(|(facts, _)| facts.starts_with(SUBMODULE));
+        if let Some((_, path)) = nested {
+            return Err(Error::Nested { dir: dir.to_owned(), path: path.to_owned() });
+        }
+        Ok((files, tree))
     }
 
     /// Writes the files of a commit or tree into a new directory, those of its submodules among them.
@@ -172,7 +182,7 @@ impl Repository {
         let listed = self.text(&["ls-tree", "-r", "-z", tree])?;
         for line in listed.split('\0') {
             let Some((facts, path)) = line.split_once('\t') else { continue };
-            let Some(commit) = facts.strip_prefix("160000 commit ") else { continue };
+            let Some(commit) = facts.strip_prefix(SUBMODULE) else { continue };
             let name = names.iter().find(|(_, at)| at == path).map_or(path, |(name, _)| name);
             let module = Self { dir: modules.join(name) };
             let none = || Error::NoSubmodule {
@@ -332,6 +342,16 @@ mod tests {
         files.export(&tree, target.path()).unwrap();
         assert_eq!(fs::read_to_string(target.path().join("b")).unwrap(), "new\n");
         assert_eq!(repository.text(&["status", "--porcelain"]).unwrap(), before);
+        // A repository within is named: git takes none of its files.
+        let (inner, _inner_repository) = self::repository();
+        fs::rename(inner.path(), dir.path().join("inner")).unwrap();
+        let third = tempfile::tempdir().unwrap();
+        let error = Repository::tree_of_files(dir.path(), third.path()).unwrap_err().to_string();
+        assert!(
+            error.contains("holds another git repository, inner; write repo and commit"),
+            "{error}"
+        );
+        fs::remove_dir_all(dir.path().join("inner")).unwrap();
         // The same files have the same hash.
         let again = tempfile::tempdir().unwrap();
         assert_eq!(Repository::tree_of_files(dir.path(), again.path()).unwrap().1, tree);
