@@ -32,18 +32,18 @@ pub(crate) fn information(
 ) -> f64 {
     let model = Model::of(last, steps, direction, Some(commit));
     let n_answers = model.gaps.len() + 1;
-    let of_step = |(step_idx, sd): (usize, &f64)| {
+    let of_step = |step_idx: usize| {
         let expected: Vec<Expected> = model
             .answers(LEAST)
             .map(|(component, answer, probability)| {
-                let (mean, variance) = model.predict(component, step_idx, commit, *sd);
+                let (mean, variance) = model.predict(component, step_idx, commit, sds[step_idx]);
                 let answer = answer.unwrap_or(n_answers - 1);
                 Expected { answer, probability, mean, sd: variance.sqrt() }
             })
             .collect();
         of_expected(&expected, n_answers)
     };
-    sds.iter().enumerate().map(of_step).fold(0.0, f64::max)
+    (0..sds.len()).map(of_step).fold(0.0, f64::max)
 }
 
 /// H(ratio) − Σ p(answer) H(ratio | answer), as a sum over p(ratio, answer) ln(p(ratio | answer) / p(ratio)).

@@ -21,6 +21,6 @@ mod probe;
 mod search;
 
 pub use gaps::Gap;
-pub use posterior::{Posterior, Suspects};
+pub use posterior::{GapProbability, Posterior, Suspects};
 pub use probe::Probe;
 pub use search::{Commit, Next, Search};

@@ -12,8 +12,9 @@ const PRIOR: (f64, f64, f64) = (0.5, 0.4, 0.1);
 /// What builds may differ by. The likelihood weighs these.
 const BUILDS: [f64; 3] = [0.001, 0.004, 0.012];
 
-/// How large changes may be.
-const CHANGES: [f64; 2] = [0.02, 0.1];
+/// How large changes may be: standard deviations of logarithms. The likelihood weighs both.
+const SMALL_CHANGE: f64 = 0.02;
+const LARGE_CHANGE: f64 = 0.1;
 
 /// Weights below this part of the largest say nothing.
 const LEAST_WEIGHT: f64 = 1e-9;
@@ -50,7 +51,7 @@ impl Model {
         let gaps = gaps(last, measured.chain(extra));
         let (mut evidence, mut components) = (Vec::new(), Vec::new());
         for build in BUILDS {
-            for change in CHANGES {
+            for change in [SMALL_CHANGE, large_change(last, steps)] {
                 let scale = Scale { build, change };
                 let own: Option<Vec<Evidence>> =
                     steps.iter().map(|probes| Evidence::of(probes, &gaps, scale)).collect();
@@ -113,6 +114,17 @@ impl Model {
     }
 }
 
+/// The large change: as large as the ends differ, where that is far more than changes usually are.
+fn large_change(last: usize, steps: &[Vec<Probe>]) -> f64 {
+    let of_step = |probes: &Vec<Probe>| {
+        let of_end = probes.iter().filter(|probe| probe.commit == last);
+        let n = of_end.clone().count().max(1) as f64;
+        (of_end.map(|probe| probe.log_ratio).sum::<f64>() / n).abs()
+    };
+    let ends = steps.iter().map(of_step).fold(0.0, f64::max);
+    if ends > 2.0 * LARGE_CHANGE { ends } else { LARGE_CHANGE }
+}
+
 /// All hypotheses with their probabilities before the first probe. Within a gap each commit is as probable.
 fn hypotheses(gaps: &[Gap]) -> impl Iterator<Item = (Hypothesis, f64)> + '_ {
     let (none, one, two) = PRIOR;
@@ -142,11 +154,28 @@ fn normalise(components: &mut Vec<Component>) {
     components.iter_mut().for_each(|one| one.probability /= sum);
 }
 
+/// Commits that no probe tells apart, and the probability that the culprit is among them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GapProbability {
+    /// The commits.
+    pub gap: Gap,
+    /// The probability of all of them together.
+    pub probability: f64,
+}
+
+impl GapProbability {
+    /// The probability of each of them.
+    #[must_use]
+    pub fn of_commit(&self) -> f64 {
+        self.probability / self.gap.n() as f64
+    }
+}
+
 /// What is known of the commits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Posterior {
     /// Commits that no probe tells apart, in order, with the probability that the culprit is among them.
-    pub gaps: Vec<(Gap, f64)>,
+    pub gaps: Vec<GapProbability>,
     /// Probability that no commit changed the speed.
     pub none: f64,
 }
@@ -155,7 +184,7 @@ pub struct Posterior {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suspects {
     /// The commits, the most probable first.
-    pub gaps: Vec<(Gap, f64)>,
+    pub gaps: Vec<GapProbability>,
     /// The probability that the culprit is one of them.
     pub probability: f64,
 }
@@ -164,13 +193,18 @@ impl Suspects {
     /// How many commits they are.
     #[must_use]
     pub fn n(&self) -> usize {
-        self.gaps.iter().map(|(gap, _)| gap.n()).sum()
+        self.gaps.iter().map(|own| own.gap.n()).sum()
+    }
+
+    /// Their places, the most probable gap first.
+    pub fn places(&self) -> impl Iterator<Item = usize> + '_ {
+        self.gaps.iter().flat_map(|own| own.gap.first..=own.gap.last)
     }
 
     /// Whether a commit is one of them.
     #[must_use]
     pub fn has(&self, commit: usize) -> bool {
-        self.gaps.iter().any(|(gap, _)| gap.has(commit))
+        self.gaps.iter().any(|own| own.gap.has(commit))
     }
 }
 
@@ -184,22 +218,23 @@ impl Posterior {
                 Some(gap) => of_gaps[gap] += probability,
             }
         }
-        Self { gaps: model.gaps.iter().copied().zip(of_gaps).collect(), none }
+        let gaps = model.gaps.iter().zip(of_gaps);
+        let gaps = gaps.map(|(&gap, probability)| GapProbability { gap, probability }).collect();
+        Self { gaps, none }
     }
 
     /// The smallest set of commits that holds the culprit with a probability of `confidence`, or all.
     #[must_use]
     pub fn suspects(&self, confidence: f64) -> Suspects {
         let mut gaps = self.gaps.clone();
-        let of_commit = |(gap, probability): &(Gap, f64)| probability / gap.n() as f64;
-        gaps.sort_by(|a, b| of_commit(b).total_cmp(&of_commit(a)));
+        gaps.sort_by(|a, b| b.of_commit().total_cmp(&a.of_commit()));
         let mut probability = 0.0;
         let mut n = 0;
-        for (_, own) in &gaps {
+        for own in &gaps {
             if probability >= confidence {
                 break;
             }
-            probability += own;
+            probability += own.probability;
             n += 1;
         }
         gaps.truncate(n);
@@ -221,7 +256,7 @@ mod tests {
     fn probabilities_add_up() {
         for probes in [&[][..], &[(16, -0.05)], &[(16, -0.05), (8, -0.04), (4, 0.01), (8, -0.05)]] {
             let Posterior { gaps, none } = posterior(16, probes);
-            let sum: f64 = none + gaps.iter().map(|(_, p)| p).sum::<f64>();
+            let sum: f64 = none + gaps.iter().map(|own| own.probability).sum::<f64>();
             assert!((sum - 1.0).abs() < 1e-9, "{sum}");
         }
     }
@@ -230,7 +265,7 @@ mod tests {
     fn a_step_between_two_levels_is_found() {
         let found = posterior(16, &[(16, -0.051), (8, -0.049), (4, 0.001), (6, 0.002), (7, -0.05)]);
         let suspects = found.suspects(0.95);
-        assert_eq!(suspects.gaps[0].0, Gap { first: 7, last: 7 });
+        assert_eq!(suspects.gaps[0].gap, Gap { first: 7, last: 7 });
         assert!(suspects.probability > 0.95 && found.none < 0.01, "{found:?}");
     }
 

@@ -3,16 +3,13 @@
 use crate::choice::information;
 use crate::gaps::Gap;
 use crate::posterior::{Model, Posterior, Suspects};
-use crate::probe::Probe;
+use crate::probe::{HALF_WIDTH, Probe};
 
 /// Standard error that a probe is expected to have before there is one.
 const USUAL_SD: f64 = 0.005;
 
 /// What builds of equal speed usually differ by: the standard deviation of the logarithm of their QPS.
 const USUAL_BUILDS: f64 = 0.004;
-
-/// Half of the width of a 95% interval of a normal distribution, in standard deviations.
-const TWO_SIDED_95: f64 = 1.96;
 
 /// Commits whose information is worked out, besides those that are built: more of them lie so near to each other that
 /// they tell the same.
@@ -115,8 +112,8 @@ impl Search {
         }
         let suspects = posterior.suspects(self.confidence);
         let is_sure = suspects.probability >= self.confidence;
-        let [(gap, _)] = suspects.gaps.as_slice() else { return self.best(&posterior, suspects) };
-        if is_sure && !self.can_divide(gap) {
+        let [only] = suspects.gaps.as_slice() else { return self.best(&posterior, suspects) };
+        if is_sure && !self.can_divide(&only.gap) {
             return Next::Found(suspects);
         }
         self.best(&posterior, suspects)
@@ -132,7 +129,7 @@ impl Search {
                 (weight + own, sum + own * probe.log_ratio)
             });
             let sd = (1.0 / weight + 2.0 * USUAL_BUILDS.powi(2)).sqrt();
-            (sum / weight).abs() + TWO_SIDED_95 * sd < self.min_change
+            (sum / weight).abs() + HALF_WIDTH * sd < self.min_change
         };
         self.steps.iter().all(is_less)
     }
@@ -179,12 +176,12 @@ impl Search {
 
     /// Commits that are worth a look: those that divide the probability evenly, and those whose builds are there.
     fn candidates(&self, posterior: &Posterior) -> Vec<usize> {
-        let whole: f64 = posterior.gaps.iter().map(|(_, probability)| probability).sum();
+        let whole: f64 = posterior.gaps.iter().map(|own| own.probability).sum();
         let mut all: Vec<usize> =
             (1..=self.commits.len()).filter(|&place| self.is_built(place)).collect();
         let mut before = 0.0;
-        for (gap, probability) in &posterior.gaps {
-            let of_commit = probability / gap.n() as f64;
+        for own in &posterior.gaps {
+            let (gap, of_commit) = (&own.gap, own.of_commit());
             let part = whole / N_CANDIDATES as f64;
             for place in gap.first..=gap.last {
                 // A probe of a commit divides those up to it from those after it.
@@ -232,6 +229,33 @@ mod tests {
         assert!((6..=10).contains(&place), "{place}");
     }
 
+    /// A fall to a fiftieth, by probes as noisy as those of a busy host.
+    #[test]
+    fn a_fall_to_a_fiftieth_is_found() {
+        for noise in [0.0, 0.05, -0.1, 0.2] {
+            for sd in [0.02, 0.17, 0.4] {
+                let mut search = search(7);
+                search.set_min_change(0.02);
+                let mut n_probes = 0;
+                let end = loop {
+                    match search.next() {
+                        Next::Measure(3) => search.set_commit(3, Commit::Broken),
+                        Next::Measure(place) if n_probes < 12 => {
+                            n_probes += 1;
+                            let level = if place >= 5 { -3.8 } else { 0.0 };
+                            let log_ratio = level + noise * (-1.0_f64).powi(n_probes);
+                            search.add(0, Probe { commit: place, log_ratio, sd });
+                            search.set_commit(place, Commit::Built);
+                        }
+                        end => break end,
+                    }
+                };
+                let Next::Found(suspects) = &end else { panic!("{noise}, {sd}: {end:?}") };
+                assert!(suspects.has(5) && suspects.n() == 1, "{noise}, {sd}: {suspects:?}");
+            }
+        }
+    }
+
     #[test]
     fn ends_that_differ_by_less_than_is_searched_for_are_alike() {
         let of_end = |log_ratio| Probe { commit: 16, log_ratio, sd: 0.003 };
@@ -264,7 +288,7 @@ mod tests {
         search.set_commit(5, Commit::Broken);
         search.set_commit(6, Commit::Broken);
         let Next::Found(suspects) = search.next() else { panic!("{:?}", search.next()) };
-        assert_eq!(suspects.gaps[0].0, Gap { first: 5, last: 7 });
+        assert_eq!(suspects.gaps[0].gap, Gap { first: 5, last: 7 });
     }
 
     #[test]

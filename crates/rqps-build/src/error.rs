@@ -13,7 +13,7 @@ pub enum Error {
         dir: PathBuf,
     },
     /// The directory is no git repository.
-    #[error("{} is no git repository: {said}", repo.display())]
+    #[error("{} is no git repository ({said}); name one, or write source = \"DIRECTORY\"", repo.display())]
     NoRepository {
         /// The directory.
         repo: PathBuf,
@@ -186,6 +186,19 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether it is the commit that cannot be built, and not this host.
+    #[must_use]
+    pub fn is_of_commit(&self) -> bool {
+        match self {
+            Self::Failed { last_lines, .. } => !last_lines.contains("No space left on device"),
+            Self::NoServer { .. }
+            | Self::NoRecipe { .. }
+            | Self::NoSubmodule { .. }
+            | Self::Patch { .. } => true,
+            _ => false,
+        }
+    }
+
     pub(crate) fn io(doing: impl Into<String>, source: io::Error) -> Self {
         Self::Io { doing: doing.into(), source }
     }

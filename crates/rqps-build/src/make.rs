@@ -40,7 +40,7 @@ pub struct Built {
     pub key: Key,
     /// Where it is installed.
     pub prefix: PathBuf,
-    /// What it is.
+    /// What it is, of the commit that was asked for.
     pub record: Record,
     /// Whether it was made now.
     pub is_new: bool,
@@ -166,7 +166,9 @@ pub fn ensure(
     }
     let lease = Lease::take(&stored::use_of(cache, key.as_str()), watch)?;
     let none = || Error::NoBuild { key: key.as_str().to_owned() };
-    let record = stored::record(cache, key.as_str()).ok_or_else(none)?;
+    let stored = stored::record(cache, key.as_str()).ok_or_else(none)?;
+    // Commits of equal files share a build, which another one of them may have made.
+    let record = Record { commit: source.commit.clone(), is_dirty: source.is_dirty, ..stored };
     // The time of the record tells when it was used last. A cache of another user's stays as it is.
     let _ = File::open(places.root.join(RECORD))
         .and_then(|file| file.set_modified(std::time::SystemTime::now()));

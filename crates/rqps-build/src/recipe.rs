@@ -218,8 +218,7 @@ impl Recipe {
 
     /// The variables of all steps.
     pub(crate) fn variables(&self, values: &Values<'_>) -> Vec<(String, String)> {
-        let one = |(name, value): (&String, &String)| (name.clone(), filled(value, values));
-        self.env.iter().map(one).collect()
+        self.env.iter().map(|(name, value)| (name.clone(), filled(value, values))).collect()
     }
 }
 

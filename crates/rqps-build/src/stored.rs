@@ -27,7 +27,7 @@ pub struct Record {
     pub recipe: String,
     /// The hash of its files, before patches.
     pub tree: String,
-    /// The commit; of a directory the one that is checked out there.
+    /// The commit, the first one where several have equal files; of a directory the one that is checked out there.
     pub commit: Option<Commit>,
     /// Whether the files of a directory differ from that commit.
     pub is_dirty: bool,

@@ -112,21 +112,9 @@ pub(crate) enum Command {
     },
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct RunArgs {
-    /// Plan to measure
-    #[arg(value_name = "PLAN.toml")]
-    pub(crate) plan: Option<PathBuf>,
-
-    /// The base: DBMS@VERSION, DBMS@DIRECTORY or an address such as
-    /// mysql://user@host:3306/db?password_env=NAME; LABEL= may stand before it
-    #[arg(long, value_name = "SYSTEM", conflicts_with = "plan")]
-    pub(crate) base: Option<String>,
-
-    /// A candidate, in the same form, such as patched=pg@/build/pg; repeatable
-    #[arg(long = "vs", value_name = "SYSTEM", conflicts_with = "plan")]
-    pub(crate) candidates: Vec<String>,
-
+/// What is measured, and where: options of all commands that measure.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct WorkArgs {
     /// sysbench, insert (the Insert Benchmark), or the path of a suite file
     #[arg(long, value_name = "SUITE")]
     pub(crate) suite: Option<String>,
@@ -139,13 +127,40 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FORM")]
     pub(crate) form: Option<String>,
 
-    /// Steps, by name or glob; repeatable
-    #[arg(long, value_name = "GLOB", value_delimiter = ',')]
-    pub(crate) steps: Vec<String>,
-
     /// Numbers of clients; every step runs with each number
     #[arg(long, value_name = "N,N...", value_delimiter = ',')]
     pub(crate) clients: Vec<u32>,
+
+    /// CPUs of clients and server threads: auto, free, split or paired
+    #[arg(long, value_name = "PLACEMENT")]
+    pub(crate) placement: Option<String>,
+
+    /// Seed of all randomness [default: drawn, and recorded]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+}
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct RunArgs {
+    /// Plan to measure
+    #[arg(value_name = "PLAN.toml")]
+    pub(crate) plan: Option<PathBuf>,
+
+    /// The base: DBMS@VERSION, DBMS@DIRECTORY, DBMS@git:REPOSITORY#COMMIT, or an address such as
+    /// mysql://user@host:3306/db?password_env=NAME; LABEL= may stand before it
+    #[arg(long, value_name = "SYSTEM", conflicts_with = "plan")]
+    pub(crate) base: Option<String>,
+
+    /// A candidate, in the same form, such as patched=pg@/build/pg; repeatable
+    #[arg(long = "vs", value_name = "SYSTEM", conflicts_with = "plan")]
+    pub(crate) candidates: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) work: WorkArgs,
+
+    /// Steps, by name or glob; repeatable
+    #[arg(long, value_name = "GLOB", value_delimiter = ',')]
+    pub(crate) steps: Vec<String>,
 
     /// Copy the tables that an earlier run filled in the same way, or store them for later runs
     #[arg(long)]
@@ -176,14 +191,6 @@ pub(crate) struct RunArgs {
     /// Measure the base twice, as two servers (null arm); their difference is noise
     #[arg(long)]
     pub(crate) null: bool,
-
-    /// CPUs of clients and server threads: auto, free, split or paired
-    #[arg(long, value_name = "PLACEMENT")]
-    pub(crate) placement: Option<String>,
-
-    /// Seed of all randomness [default: drawn, and recorded]
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
 
     /// strict: refuse systems with a severe difference [default: warn]
     #[arg(long, value_name = "RULE")]
@@ -223,6 +230,12 @@ pub(crate) struct JudgingArgs {
     /// Give verdicts even on steps during which other programs used the CPUs
     #[arg(long)]
     pub(crate) allow_busy_host: bool,
+}
+
+impl Default for JudgingArgs {
+    fn default() -> Self {
+        Self { bound: "5%".to_owned(), allow_busy_host: false }
+    }
 }
 
 /// Formats of a report.

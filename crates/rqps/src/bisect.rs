@@ -11,11 +11,13 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
-use rqps_analysis::{Analysis, CellState, Judging};
+use rqps_analysis::{Analysis, Bar, CellState, Judging};
 use rqps_bisect::{Commit, Next, Probe, Search, Suspects};
-use rqps_build::Error as BuildError;
+use rqps_build::{Error as BuildError, Record};
 use rqps_model::{Estimate, Run, RunStatus};
+use rqps_runner::Plan;
 use rqps_store::{RunRef, Store};
+use rqps_text::words::list;
 
 use self::range::Range;
 use crate::args::BisectArgs;
@@ -23,10 +25,6 @@ use crate::patterns::Patterns;
 use crate::progress::Progress;
 use crate::run::{carry_out, measured};
 use crate::{Surroundings, report};
-
-/// Half of the width of a 95% interval in standard errors, by the normal distribution: the search assumes it. An
-/// interval by Student's t then counts as the wider normal one.
-const HALF_WIDTH: f64 = 1.96;
 
 /// The bad end is measured again beside every probe of this number.
 const BAD_EVERY: usize = 4;
@@ -131,39 +129,41 @@ impl Hunt<'_> {
         steps
     }
 
+    /// The steps that were measured, as words of a sentence.
+    fn steps_listed(&self) -> String {
+        list(&self.steps().into_iter().map(str::to_owned).collect::<Vec<_>>())
+    }
+
     /// The search with all that is known.
     fn search(&self) -> Result<Search> {
         let steps = self.steps();
         let cache = rqps_runner::places(&self.around.environment())?.cache;
         let builds = rqps_build::list(&cache);
-        let built = |hash: &str| {
-            builds
-                .iter()
-                .filter_map(|build| build.record.as_ref())
-                .any(|record| record.commit.as_ref().is_some_and(|commit| commit.hash == hash))
+        let records: Vec<&Record> =
+            builds.iter().filter_map(|build| build.record.as_ref()).collect();
+        // Commits of equal files share a build.
+        let is_built = |place: usize| {
+            records.iter().any(|record| record.tree == self.range.commits[place].tree)
         };
-        let states = (1..=self.range.last()).map(|place| match &self.range.commits[place] {
+        let states = (1..=self.range.last()).map(|place| match place {
             _ if self.broken.contains_key(&place) => Commit::Broken,
-            commit if built(&commit.hash) => Commit::Built,
+            _ if is_built(place) => Commit::Built,
             _ => Commit::New,
         });
         let mut search = Search::new(states.collect(), steps.len().max(1), self.confidence);
         for probe in &self.probes {
             for (idx, step) in steps.iter().enumerate() {
-                if let Some(found) =
-                    probe.ratios.get(*step).and_then(|ratio| log_ratio(probe.place, ratio))
+                if let Some(ratio) = probe.ratios.get(*step)
+                    && let Some((low, high)) = ratio.interval
                 {
-                    search.add(idx, found);
+                    search.add(idx, Probe::of_interval(probe.place, ratio.point, low, high));
                 }
             }
         }
-        let of_range = |hash: &str| self.range.commits.iter().any(|commit| commit.hash == hash);
-        let build_s: Vec<f64> = builds
-            .iter()
-            .filter_map(|build| build.record.as_ref())
-            .filter(|record| record.commit.as_ref().is_some_and(|commit| of_range(&commit.hash)))
-            .map(|record| record.seconds)
-            .collect();
+        let is_of_range =
+            |record: &&&Record| self.range.commits.iter().any(|commit| commit.tree == record.tree);
+        let build_s: Vec<f64> =
+            records.iter().filter(is_of_range).map(|record| record.seconds).collect();
         search.set_min_change(self.min_change);
         let mean = |of: &[f64], usual: f64| match of.len() {
             0 => usual,
@@ -173,20 +173,33 @@ impl Hunt<'_> {
         Ok(search)
     }
 
+    /// The finished runs of searches between these ends.
+    fn stored_runs(&self, store: &Store) -> Result<Vec<Run>> {
+        let mut runs = Vec::new();
+        for summary in store.list_runs()? {
+            if summary.status == RunStatus::Finished && summary.name == self.range.name() {
+                runs.push(store.select_run(&summary.id.parse::<RunRef>().unwrap_or_default())?);
+            }
+        }
+        Ok(runs)
+    }
+
+    /// Whether a run is of a plan, as this host carries it out.
+    fn is_of(&self, run: &Run, plan: Plan, store: &Store) -> Result<bool> {
+        let context = self.around.environment();
+        let listen = &mut |_: rqps_runner::Event<'_>| {};
+        let (plan, _) = rqps_runner::on_this_host(plan, store, &context, listen)?;
+        Ok(plan.to_toml() == run.plan)
+    }
+
     /// Takes what runs of the same plans have measured before.
     fn take_stored(&mut self) -> Result<()> {
         let store = Store::open(&self.around.results)?;
-        let context = self.around.environment();
-        for summary in store.list_runs()? {
-            if summary.status != RunStatus::Finished || summary.name != self.range.name() {
-                continue;
-            }
-            let run = store.select_run(&summary.id.parse::<RunRef>().unwrap_or_default())?;
-            let Some(places) = self.range.places_of(&run) else { continue };
-            let plan = self.range.plan(&places, self.around)?;
-            let listen = &mut |_: rqps_runner::Event<'_>| {};
-            let (plan, _) = rqps_runner::on_this_host(plan, &store, &context, listen)?;
-            if plan.to_toml() == run.plan {
+        for run in self.stored_runs(&store)? {
+            // All ratios are to the good end.
+            let places = self.range.places_of(&run).filter(|places| places.first() == Some(&0));
+            let Some(places) = places else { continue };
+            if self.is_of(&run, self.range.plan(&places, self.around)?, &store)? {
                 self.take(&places, &run)?;
             }
         }
@@ -202,16 +215,10 @@ impl Hunt<'_> {
         let (last, n) = (self.range.last(), self.probes.len() + 1);
         let with_bad = place != last && n % BAD_EVERY == 0;
         let places = if with_bad { vec![0, place, last] } else { vec![0, place] };
-        let commit = &self.range.commits[place];
-        self.note(&format!("probe {n}: {}", told::commit_line(commit)));
+        self.note(&format!("probe {n}: {}", told::commit_line(&self.range.commits[place])));
         let plan = self.range.plan(&places, self.around)?;
-        let commit = commit.clone();
-        if let Err(why) = self.build(&plan, &places)? {
-            if place == last {
-                bail!("the bad end cannot be built: {why}");
-            }
-            self.note(&format!("{} is skipped: {why}", commit.short()));
-            self.broken.insert(place, why);
+        if let Some(why) = self.build(&plan, &places)? {
+            self.skip(place, why);
             return Ok(());
         }
         let again = self.probes.iter().any(|probe| probe.place == place);
@@ -231,42 +238,38 @@ impl Hunt<'_> {
         }
         if self.probes.len() == n_before && !self.broken.contains_key(&place) {
             bail!(
-                "run {} has no ratio of {}; `rqps report {}` says why",
+                "run {} has no ratio with an interval on {}; `rqps report {}` says why",
                 run.id,
-                told::names(&self.args.steps),
+                list(&self.args.steps),
                 run.id
             );
         }
         Ok(())
     }
 
-    /// Builds the systems of a plan; inside is why the last named commit cannot be built.
-    fn build(&self, plan: &rqps_runner::Plan, places: &[usize]) -> Result<Result<(), String>> {
+    /// Goes on without a commit. It may still be the culprit.
+    fn skip(&mut self, place: usize, why: String) {
+        self.note(&format!("{} is skipped: {why}", self.range.commits[place].short()));
+        self.broken.insert(place, why);
+    }
+
+    /// Builds the systems of a plan; gives why a commit between the ends cannot be built.
+    fn build(&self, plan: &Plan, places: &[usize]) -> Result<Option<String>> {
         let context = self.around.environment();
         let mut progress = Progress::since(self.began);
         let mut listen = |event: rqps_runner::Event<'_>| progress.show(&event);
         for (idx, &place) in places.iter().enumerate() {
             let Err(error) = rqps_runner::fetch(plan, idx, &context, &mut listen) else { continue };
-            let of_commit =
-                error.chain().filter_map(|cause| cause.downcast_ref::<BuildError>()).any(|cause| {
-                    use BuildError::{Failed, NoRecipe, NoServer, NoSubmodule, Patch};
-                    matches!(
-                        cause,
-                        Failed { .. }
-                            | NoRecipe { .. }
-                            | NoServer { .. }
-                            | NoSubmodule { .. }
-                            | Patch { .. }
-                    )
-                });
+            let causes = error.chain().filter_map(|cause| cause.downcast_ref::<BuildError>());
+            let is_of_commit = causes.into_iter().any(BuildError::is_of_commit);
             // Neither end can be left out.
-            if !of_commit || place == 0 || place == self.range.last() {
+            if !is_of_commit || place == 0 || place == self.range.last() {
                 let commit = told::commit_line(&self.range.commits[place]);
                 return Err(error).with_context(|| format!("build {commit}"));
             }
-            return Ok(Err(format!("{error:#}")));
+            return Ok(Some(format!("{error:#}")));
         }
-        Ok(Ok(()))
+        Ok(None)
     }
 
     /// Takes the ratios of a run.
@@ -286,15 +289,22 @@ impl Hunt<'_> {
                 if let CellState::Failed { reason } = &cell.state {
                     failure = Some(format!("{}: {reason}", step.title));
                 }
-                let comparison =
-                    cell.against.as_ref().and_then(|against| against.comparison.as_ref());
-                if let Some(comparison) = comparison {
-                    ratios.insert(step.title.clone(), comparison.rqps.estimate());
+                let Some(against) = &cell.against else { continue };
+                match (&against.comparison, against.bar) {
+                    // On a busy host the interval is wider; nothing is claimed of one commit alone.
+                    (Some(comparison), None | Some(Bar::HostBusy)) => {
+                        let ratio = comparison.rqps.estimate();
+                        if ratio.interval.is_some() {
+                            ratios.insert(step.title.clone(), ratio);
+                        }
+                    }
+                    (_, Some(bar)) => failure = Some(format!("{}: {}", step.title, told::bar(bar))),
+                    (None, None) => {}
                 }
             }
             match failure {
                 Some(why) if ratios.is_empty() && place != self.range.last() => {
-                    self.broken.insert(place, why);
+                    self.skip(place, why);
                 }
                 _ if ratios.is_empty() => {}
                 _ => self.probes.push(Measured { place, ratios }),
@@ -309,24 +319,26 @@ impl Hunt<'_> {
     /// Tells the commit, and measures it beside the one before it for cause and stacks.
     fn found(&self, suspects: &Suspects) -> Result<ExitCode> {
         told::found(self, suspects)?;
-        let Some((gap, _)) = suspects.gaps.first() else { return Ok(ExitCode::from(2)) };
-        let plan = self.range.profiled(&[gap.first - 1, gap.last], self.around)?;
+        let Some(only) = suspects.gaps.first() else { return Ok(ExitCode::from(2)) };
+        let plan = || self.range.profiled(&[only.gap.first - 1, only.gap.last], self.around);
+        let store = Store::open(&self.around.results)?;
+        if !self.args.new {
+            for run in self.stored_runs(&store)? {
+                if self.is_of(&run, plan()?, &store)? {
+                    told::compared(&run)?;
+                    return Ok(ExitCode::SUCCESS);
+                }
+            }
+        }
+        drop(store);
         self.note("measure the commit beside the one before it, with stacks");
-        let args = crate::args::RunArgs { new: false, ..self.args.run() };
-        carry_out(plan, &args, self.around)
+        carry_out(plan()?, &self.args.run(), self.around)
     }
 
     fn undecided(&self, suspects: &Suspects) -> Result<ExitCode> {
         told::undecided(self, suspects)?;
         Ok(ExitCode::from(2))
     }
-}
-
-/// A ratio as the search takes it.
-fn log_ratio(place: usize, ratio: &Estimate) -> Option<Probe> {
-    let (low, high) = ratio.interval?;
-    let sd = (high.ln() - low.ln()) / (2.0 * HALF_WIDTH);
-    Some(Probe { commit: place, log_ratio: ratio.point.ln(), sd })
 }
 
 #[cfg(test)]

@@ -58,10 +58,10 @@ pub(crate) fn apply(args: &RunArgs, file: &mut PlanFile) -> Result<()> {
         file.suite.push(SuiteFile::default());
     }
     for suite in &mut file.suite {
-        if let Some(kind) = &args.suite {
+        if let Some(kind) = &args.work.suite {
             suite.kind = Some(kind.clone());
         }
-        if let Some(size) = &args.size {
+        if let Some(size) = &args.work.size {
             // A size replaces what the plan says of tables and seconds. A transaction that is held open is work.
             suite.size = Some(size.clone());
             (suite.tables, suite.rows, suite.rows_later) = (None, None, None);
@@ -69,15 +69,15 @@ pub(crate) fn apply(args: &RunArgs, file: &mut PlanFile) -> Result<()> {
             let hold = suite.seconds.hold.filter(|_| is_insert);
             suite.seconds = rqps_runner::plan::SecondsFile { hold, ..Default::default() };
         }
-        if let Some(form) = &args.form {
+        if let Some(form) = &args.work.form {
             suite.form = Some(form.clone());
         }
         suite.rate = args.rate.or(suite.rate);
         if args.reuse_tables {
             suite.reuse_tables = Some(true);
         }
-        if !args.clients.is_empty() {
-            suite.clients = Some(args.clients.clone());
+        if !args.work.clients.is_empty() {
+            suite.clients = Some(args.work.clients.clone());
         }
     }
     steps::choose(&args.steps, &mut file.suite)?;
@@ -98,7 +98,7 @@ pub(crate) fn apply(args: &RunArgs, file: &mut PlanFile) -> Result<()> {
         file.null = Some(true);
     }
     schedule.starts = args.starts.or(schedule.starts);
-    schedule.seed = args.seed.or(schedule.seed);
+    schedule.seed = args.work.seed.or(schedule.seed);
     if let Some(mode) = &args.schedule {
         schedule.mode = Some(mode.clone());
         if mode == "sequential" {
@@ -106,7 +106,7 @@ pub(crate) fn apply(args: &RunArgs, file: &mut PlanFile) -> Result<()> {
             schedule.time = None;
         }
     }
-    if let Some(placement) = &args.placement {
+    if let Some(placement) = &args.work.placement {
         schedule.placement = Some(placement.clone());
     }
     Ok(())
@@ -182,7 +182,7 @@ fn unlabelled(text: &str) -> Result<SystemFile> {
             );
         }
         bail!(
-            "system {text:?} is not DBMS@VERSION (such as mysql@8.0.33), DBMS@DIRECTORY or an address"
+            "system {text:?} is not DBMS@VERSION (such as mysql@8.0.33), DBMS@DIRECTORY, DBMS@git:REPOSITORY#COMMIT or an address"
         );
     };
     let mut system = SystemFile { dbms: Some(dbms.to_owned()), ..SystemFile::default() };

@@ -77,6 +77,12 @@ fn a_build_is_made_once_and_is_that_of_its_commit() {
     assert!(!again.is_new && again.prefix == first.prefix);
     let second = site.ensure(&site.commit_of("HEAD")).unwrap();
     assert_eq!(fs::read_to_string(second.prefix.join("mysqld")).unwrap(), "two");
+    // A commit that takes the second one back has the first one's files and build, and is itself.
+    site.commit("one");
+    let back = site.ensure(&site.commit_of("HEAD")).unwrap();
+    assert!(!back.is_new && back.key == first.key);
+    let of_back = back.record.commit.as_ref().unwrap();
+    assert!(of_back.tree == commit.tree && of_back.hash != commit.hash, "{of_back:?}");
     let other = SourceBuild { cflags: Some("-O3".to_owned()), ..site.commit_of("HEAD") };
     assert!(site.ensure(&other).unwrap().is_new);
     // Neither source nor objects stay.

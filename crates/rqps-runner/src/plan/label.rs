@@ -131,19 +131,20 @@ fn traits(system: &SystemSpec) -> BTreeMap<String, String> {
 }
 
 /// How builds of one source may differ.
-fn of_build(how: &SourceBuild) -> Vec<(String, String)> {
+fn of_build(how: &SourceBuild) -> BTreeMap<String, String> {
     let file = |path: &PathBuf| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let patches: Vec<String> = how.patches.iter().map(file).collect();
-    let all = [
-        ("cc", how.cc.clone()),
-        ("cflags", how.cflags.as_ref().map(|text| text.replace(' ', ""))),
-        ("lto", how.lto.then(|| "on".to_owned())),
-        ("build", (how.build == BuildType::Debug).then(|| "debug".to_owned())),
-        ("patches", (!patches.is_empty()).then(|| patches.join("+"))),
-        ("recipe", how.recipe.as_ref().map(file)),
-    ];
-    let told = |(name, value): (&str, Option<String>)| Some((name.to_owned(), value?));
-    all.into_iter().filter_map(told).collect()
+    let mut traits = BTreeMap::new();
+    let mut add = |name: &str, value: Option<String>| {
+        traits.extend(value.map(|value| (name.to_owned(), value)));
+    };
+    add("cc", how.cc.clone());
+    add("cflags", how.cflags.as_ref().map(|text| text.replace(' ', "")));
+    add("lto", how.lto.then(|| "on".to_owned()));
+    add("build", (how.build == BuildType::Debug).then(|| "debug".to_owned()));
+    add("patches", (!patches.is_empty()).then(|| patches.join("+")));
+    add("recipe", how.recipe.as_ref().map(file));
+    traits
 }
 
 /// `-advise_random_on_open=0`: without the engine's name, which the label has or implies.

@@ -287,8 +287,12 @@ impl SystemFile {
             }
             (None, None, None) => {
                 need_dbms()?;
-                let remedy = "write version = \"...\" (see `rqps servers list`), basedir, repo, source or dsn";
-                Err(("it is not said where the server comes from".to_owned(), remedy.to_owned()))
+                let remedy =
+                    "write one of them, such as version = \"8.0.33\" (see `rqps servers list`)";
+                Err((
+                    "it has no version, basedir, repo, source or dsn".to_owned(),
+                    remedy.to_owned(),
+                ))
             }
             _ => Err((
                 "a system has only one of version, basedir, repo, source and dsn".into(),

@@ -52,20 +52,21 @@ fn facts(how: &SourceBuild, record: &Record) -> BTreeMap<String, String> {
     let time = commit.and_then(|commit| jiff::Timestamp::from_second(commit.unix_s).ok());
     let is_changed = record.is_dirty.then(|| "yes".to_owned());
     let patches = (!record.patches.is_empty()).then(|| record.patches.join(", "));
-    let all = [
-        ("source", Some(source.to_owned())),
-        ("commit", commit.map(|commit| commit.hash.clone())),
-        ("commit_subject", commit.map(|commit| commit.subject.clone())),
-        ("commit_time", time.map(|time| time.to_string())),
-        ("files_differ_from_commit", is_changed),
-        ("source_tree", Some(record.tree.clone())),
-        ("recipe", Some(record.recipe.clone())),
-        ("build_type", Some(build_type.to_owned())),
-        ("built_by", Some(record.compiler.clone())),
-        ("cflags", Some(record.cflags.clone())),
-        ("lto", Some(if record.lto { "yes" } else { "no" }.to_owned())),
-        ("patches", patches),
-    ];
-    let told = |(name, value): (&str, Option<String>)| Some((name.to_owned(), value?));
-    all.into_iter().filter_map(told).collect()
+    let mut facts = BTreeMap::new();
+    let mut add = |name: &str, value: Option<String>| {
+        facts.extend(value.map(|value| (name.to_owned(), value)));
+    };
+    add("source", Some(source.to_owned()));
+    add("commit", commit.map(|commit| commit.hash.clone()));
+    add("commit_subject", commit.map(|commit| commit.subject.clone()));
+    add("commit_time", time.map(|time| time.to_string()));
+    add("files_differ_from_commit", is_changed);
+    add("source_tree", Some(record.tree.clone()));
+    add("recipe", Some(record.recipe.clone()));
+    add("build_type", Some(build_type.to_owned()));
+    add("built_by", Some(record.compiler.clone()));
+    add("cflags", Some(record.cflags.clone()));
+    add("lto", Some(if record.lto { "yes" } else { "no" }.to_owned()));
+    add("patches", patches);
+    facts
 }

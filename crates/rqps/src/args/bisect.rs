@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{JudgingArgs, RunArgs};
+use super::{JudgingArgs, RunArgs, WorkArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct BisectArgs {
@@ -40,21 +40,8 @@ pub(crate) struct BisectArgs {
     #[arg(long, value_name = "PERCENT", default_value = "2%")]
     pub(crate) min_change: String,
 
-    /// sysbench, insert (the Insert Benchmark), or the path of a suite file
-    #[arg(long, value_name = "SUITE")]
-    pub(crate) suite: Option<String>,
-
-    /// Size of tables and times of steps: tiny, small or medium
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) size: Option<String>,
-
-    /// short (the 32 steps of the Small Datum blog) or full (all steps)
-    #[arg(long, value_name = "FORM")]
-    pub(crate) form: Option<String>,
-
-    /// Numbers of clients; every step runs with each number
-    #[arg(long, value_name = "N,N...", value_delimiter = ',')]
-    pub(crate) clients: Vec<u32>,
+    #[command(flatten)]
+    pub(crate) work: WorkArgs,
 
     /// Time of measuring one commit, such as 2m, builds excluded; steps share it
     #[arg(long, value_name = "TIME")]
@@ -63,14 +50,6 @@ pub(crate) struct BisectArgs {
     /// Starts of the servers for each commit; the time of a step is divided among them [default: 4]
     #[arg(long, value_name = "N")]
     pub(crate) starts: Option<u32>,
-
-    /// CPUs of clients and server threads: auto, free, split or paired
-    #[arg(long, value_name = "PLACEMENT")]
-    pub(crate) placement: Option<String>,
-
-    /// Seed of all randomness [default: drawn, and recorded]
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
 
     /// Measure again what earlier searches measured
     #[arg(long)]
@@ -92,30 +71,14 @@ impl BisectArgs {
     /// What the runs that measure commits are told.
     pub(crate) fn run(&self) -> RunArgs {
         RunArgs {
-            plan: None,
-            base: None,
-            candidates: Vec::new(),
-            suite: self.suite.clone(),
-            size: self.size.clone(),
-            form: self.form.clone(),
+            work: self.work.clone(),
             steps: self.steps.clone(),
-            clients: self.clients.clone(),
-            rate: None,
-            reuse_tables: false,
-            schedule: None,
-            slices: None,
             time: self.time.clone(),
             starts: self.starts,
-            null: false,
-            placement: self.placement.clone(),
-            seed: self.seed,
-            new: self.new,
-            allow_settings: false,
-            stop_after: None,
             no_html: self.no_html,
-            audit: None,
             wait_for_quiet: self.wait_for_quiet.clone(),
             judging: self.judging.clone(),
+            ..RunArgs::default()
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{JudgingArgs, RunArgs};
+use super::{RunArgs, WorkArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct ProfileArgs {
@@ -32,33 +32,12 @@ pub(crate) struct ProfileArgs {
     #[arg(long, value_name = "N")]
     pub(crate) seconds: Option<f64>,
 
-    /// Suite: sysbench, or the path of a suite file
-    #[arg(long, value_name = "SUITE")]
-    pub(crate) suite: Option<String>,
-
-    /// Size of tables and times of steps: tiny, small or medium
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) size: Option<String>,
-
-    /// short (the 32 steps of the Small Datum blog) or full (all steps)
-    #[arg(long, value_name = "FORM")]
-    pub(crate) form: Option<String>,
-
-    /// Numbers of clients; every step runs with each number
-    #[arg(long, value_name = "N,N...", value_delimiter = ',')]
-    pub(crate) clients: Vec<u32>,
+    #[command(flatten)]
+    pub(crate) work: WorkArgs,
 
     /// Measured time of a step on each system, as a multiple of the suite's seconds
     #[arg(long, value_name = "N")]
     pub(crate) slices: Option<u32>,
-
-    /// CPUs of clients and server threads: auto, free, split or paired
-    #[arg(long, value_name = "PLACEMENT")]
-    pub(crate) placement: Option<String>,
-
-    /// Seed of all randomness [default: drawn, and recorded]
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
 
     /// Start a new run even if an unfinished run of the same plan exists
     #[arg(long)]
@@ -83,29 +62,13 @@ impl ProfileArgs {
     pub(crate) fn run(&self) -> RunArgs {
         RunArgs {
             plan: self.plan.clone(),
-            base: None,
-            candidates: Vec::new(),
-            suite: self.suite.clone(),
-            size: self.size.clone(),
-            form: self.form.clone(),
+            work: self.work.clone(),
             steps: self.steps.clone(),
-            clients: self.clients.clone(),
-            rate: None,
-            reuse_tables: false,
-            schedule: None,
             slices: self.slices,
-            time: None,
-            starts: None,
-            null: false,
-            placement: self.placement.clone(),
-            seed: self.seed,
             new: self.new,
             allow_settings: self.allow_settings,
-            stop_after: None,
             no_html: self.no_html,
-            audit: None,
-            wait_for_quiet: None,
-            judging: JudgingArgs { bound: "5%".to_owned(), allow_busy_host: false },
+            ..RunArgs::default()
         }
     }
 }

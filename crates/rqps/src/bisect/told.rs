@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
+use rqps_analysis::Bar;
 use rqps_bisect::{Posterior, Suspects};
 use rqps_build::Commit;
-use rqps_model::Estimate;
-use rqps_text::number::{count, percent, ratio_with_interval};
+use rqps_model::{Estimate, Run};
+use rqps_text::number::{count, percent, plain_ratio, ratio_with_interval};
+use rqps_text::words::list;
 
 use super::Hunt;
 use super::range::Range;
@@ -26,15 +28,27 @@ pub(super) fn commit_line(commit: &Commit) -> String {
     format!("{} {}", commit.short(), commit.subject)
 }
 
-/// `point-query and scan`.
-pub(super) fn names(steps: &[String]) -> String {
-    steps.join(" and ")
+/// Why a ratio is no probe.
+pub(super) fn bar(bar: Bar) -> &'static str {
+    match bar {
+        Bar::Sla => "the rate of inserts was not held",
+        Bar::Check => "a check of its work failed",
+        Bar::Plans => "its starts ran different plans",
+        Bar::Rate => "a set rate was held, so that QPS tells nothing",
+        Bar::HostBusy => "the host was busy",
+    }
+}
+
+/// A run that measured the commit beside the one before it.
+pub(super) fn compared(run: &Run) -> Result<()> {
+    let id = &run.id;
+    say(&format!("run {id} compares it with the commit before it; `rqps report {id}` shows it\n"))
 }
 
 pub(super) fn beginning(range: &Range, steps: &[String]) -> String {
     let [good, bad] = [0, range.last()].map(|place| commit_line(&range.commits[place]));
     let n = count(range.last(), "commit");
-    format!("search {n} for a change of {}\n  good: {good}\n  bad:  {bad}", names(steps))
+    format!("search {n} for a change of {}\n  good: {good}\n  bad:  {bad}", list(steps))
 }
 
 /// `1a2b3c4d5e6f: point-query 0.953 [0.945, 0.961] of the good end`.
@@ -45,10 +59,9 @@ pub(super) fn probe_line(commit: &Commit, ratios: &BTreeMap<String, Estimate>) -
 
 /// The answer: one commit, or several that cannot be told apart.
 pub(super) fn found(hunt: &Hunt<'_>, suspects: &Suspects) -> Result<()> {
-    let steps = hunt.steps().join(" and ");
+    let steps = hunt.steps_listed();
     let probability = percent(suspects.probability);
-    let places: Vec<usize> =
-        suspects.gaps.iter().flat_map(|(gap, _)| gap.first..=gap.last).collect();
+    let places: Vec<usize> = suspects.places().collect();
     let text = match places.as_slice() {
         [place] => {
             let line = commit_line(&hunt.range.commits[*place]);
@@ -57,8 +70,8 @@ pub(super) fn found(hunt: &Hunt<'_>, suspects: &Suspects) -> Result<()> {
             )
         }
         _ => format!(
-            "One of these {} changed {steps}, with a probability of {probability}. The others cannot be \
-             built, so that nothing tells them apart.\n{}",
+            "One of these {} changed {steps}, with a probability of {probability}. Nothing tells them \
+             apart, as commits between them cannot be measured.\n{}",
             count(places.len(), "commit"),
             listed(hunt, &places)
         ),
@@ -67,7 +80,7 @@ pub(super) fn found(hunt: &Hunt<'_>, suspects: &Suspects) -> Result<()> {
 }
 
 pub(super) fn no_difference(hunt: &Hunt<'_>) -> Result<()> {
-    let steps = hunt.steps().join(" and ");
+    let steps = hunt.steps_listed();
     let [good, bad] = [0, hunt.range.last()].map(|place| hunt.range.commits[place].short());
     say(&format!(
         "\nNo difference of {} or more between {good} and {bad} on {steps}.\n\n{}",
@@ -78,15 +91,15 @@ pub(super) fn no_difference(hunt: &Hunt<'_>) -> Result<()> {
 
 /// A search that cannot come to an answer.
 pub(super) fn undecided(hunt: &Hunt<'_>, suspects: &Suspects) -> Result<()> {
-    let steps = hunt.steps().join(" and ");
-    let places: Vec<usize> =
-        suspects.gaps.iter().flat_map(|(gap, _)| gap.first..=gap.last).collect();
+    let steps = hunt.steps_listed();
+    let places: Vec<usize> = suspects.places().collect();
     say(&format!(
-        "\nNo answer with the confidence that was asked for. More probes of this length would tell little. Most \
-         probable are {} that may have changed {steps}, together {}:\n{}Measure each commit longer (--time, \
-         --starts), or ask for less (--confidence).\n\n{}",
-        count(places.len(), "commit"),
+        "\nNo answer with {} confidence: more probes of this length would tell little.\nWith a probability of {}, \
+         one of {} changed {steps}:\n{}Measure each commit longer (--time, --starts), or ask for less \
+         (--confidence).\n\n{}",
+        hunt.args.confidence,
         percent(suspects.probability),
+        count(places.len(), "commit"),
         listed(hunt, &places),
         probes(hunt)?
     ))
@@ -98,7 +111,7 @@ fn listed(hunt: &Hunt<'_>, places: &[usize]) -> String {
         .take(N_LISTED)
         .map(|&place| {
             let commit = &hunt.range.commits[place];
-            let why = if hunt.broken.contains_key(&place) { " (cannot be built)" } else { "" };
+            let why = if hunt.broken.contains_key(&place) { " (cannot be measured)" } else { "" };
             format!("  {}{why}\n", commit_line(commit))
         })
         .collect();
@@ -128,18 +141,14 @@ fn probes(hunt: &Hunt<'_>) -> Result<String> {
                 ]
             };
             if hunt.broken.contains_key(&place) {
-                rows.push(row("cannot be built".to_owned(), String::new()));
+                rows.push(row("cannot be measured".to_owned(), String::new()));
             }
             for probe in hunt.probes.iter().filter(|probe| probe.place == place) {
                 let Some(ratio) = probe.ratios.get(step) else { continue };
                 rows.push(row(ratio_with_interval(ratio), scale.bar(ratio)));
             }
         }
-        let chart = format!(
-            "{} to {}",
-            rqps_text::number::plain_ratio(scale.low),
-            rqps_text::number::plain_ratio(scale.high)
-        );
+        let chart = format!("{} to {}", plain_ratio(scale.low), plain_ratio(scale.high));
         let headings = ["commit", "subject", "rQPS", &chart, "chance"];
         text.push_str(&format!("{step}, relative to the good end\n{}\n", table(&headings, &rows)));
     }
@@ -149,8 +158,8 @@ fn probes(hunt: &Hunt<'_>) -> Result<String> {
 
 /// That a commit is the one: its share of those that no probe tells apart.
 fn probability(posterior: &Posterior, place: usize) -> String {
-    let of = posterior.gaps.iter().find(|(gap, _)| gap.has(place));
-    of.map_or_else(String::new, |(gap, probability)| percent(probability / gap.n() as f64))
+    let of = posterior.gaps.iter().find(|own| own.gap.has(place));
+    of.map_or_else(String::new, |own| percent(own.of_commit()))
 }
 
 /// From the lowest to the highest end of all intervals.

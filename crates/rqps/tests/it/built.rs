@@ -89,6 +89,14 @@ impl Site {
         self.bench.run(&words)
     }
 
+    /// `rqps bisect` on the plan's step, with more words.
+    fn search(&self, more: &[&str]) -> Said {
+        let words = ["bisect", "plan.toml", "--repo", "repo", "--step", "point-query", "--no-html"];
+        let words: Vec<&str> =
+            words.iter().chain(&["--allow-busy-host"]).chain(more).copied().collect();
+        self.rqps(&words)
+    }
+
     /// A plan of two commits.
     fn write_pair(&self, commits: [&str; 2]) {
         let system = |commit: &str| {
@@ -169,50 +177,27 @@ fn the_commit_that_made_it_slower_is_found_and_a_second_search_measures_nothing(
     let kinds = ["fast", "fast", "fast", "missing", "fast", "slow", "slow", "slow"];
     let site = Site::new(&kinds);
     let first = site.git(&["rev-parse", "HEAD~7"]);
-    let words = [
-        "bisect",
-        "plan.toml",
-        "--repo",
-        "repo",
-        "--good",
-        &first,
-        "--bad",
-        "HEAD",
-        "--step",
-        "point-query",
-        "--no-html",
-        "--allow-busy-host",
-    ];
-    let said = site.rqps(&words);
+    let search = || site.search(&["--good", &first, "--bad", "HEAD"]);
+    let said = search();
     assert_eq!(said.code(), 0, "{}\n{}", said.stdout, said.stderr);
     let culprit = site.git(&["rev-parse", "HEAD~2"]);
     let answer = format!("{} commit 5\nis the commit that changed point-query", &culprit[..12]);
     assert!(said.stdout.contains(&answer), "{}", said.stdout);
     let n_probes = said.stderr.matches("probe ").count();
     assert!(n_probes <= 6, "{}", said.stderr);
-    let again = site.rqps(&words);
+    let again = search();
+    assert_eq!(again.code(), 0, "{}", again.stderr);
     assert!(again.stdout.contains(&answer), "{}", again.stdout);
-    assert!(!again.stderr.contains("probe 1:"), "{}", again.stderr);
+    assert!(again.stdout.contains(" compares it with the commit before it; "), "{}", again.stdout);
+    for measures in ["probe 1:", "start 1 of"] {
+        assert!(!again.stderr.contains(measures), "{}", again.stderr);
+    }
 }
 
 #[test]
 fn ends_that_are_alike_accuse_nobody() {
     let site = Site::new(&["fast", "fast", "fast"]);
-    let words = [
-        "bisect",
-        "plan.toml",
-        "--repo",
-        "repo",
-        "--good",
-        "HEAD~2",
-        "--step",
-        "point-query",
-        "--no-html",
-        "--allow-busy-host",
-        "--min-change",
-        "50%",
-    ];
-    let said = site.rqps(&words);
+    let said = site.search(&["--good", "HEAD~2", "--min-change", "50%"]);
     assert_eq!(said.code(), 1, "{}\n{}", said.stdout, said.stderr);
     assert!(said.stdout.contains("No difference of 50% or more between"), "{}", said.stdout);
 }
