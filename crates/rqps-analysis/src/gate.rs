@@ -6,7 +6,7 @@
 mod judge;
 mod reason;
 
-use rqps_model::{RunStatus, StepInfo};
+use rqps_model::{RunStatus, RunSystem, StepInfo};
 
 pub use reason::{Fault, NoRatio, NotJudged, Unfit, Unsettled, Why};
 
@@ -100,8 +100,8 @@ pub struct Judged {
     pub outcome: Outcome,
 }
 
-/// The answer of the gate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The answer of the gate; the worst is the greatest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Passage {
     /// No step is slower than allowed.
     Passed,
@@ -158,14 +158,14 @@ pub struct Gate<'a> {
 }
 
 impl<'a> Gate<'a> {
-    /// Judges the steps that are chosen. Warm-ups and `create-index` never are.
+    /// Judges the steps and candidates that are chosen. Warm-ups and `create-index` never are.
     ///
     /// # Errors
     /// A run without a candidate, or without a chosen step.
     pub fn of(
         analysis: &'a Analysis<'a>,
         allow_unfinished: bool,
-        is_chosen: impl Fn(&StepInfo) -> bool,
+        is_chosen: impl Fn(&StepInfo, &RunSystem) -> bool,
     ) -> Result<Self, GateError> {
         let run = analysis.run.id.clone();
         // What the base differs by from itself is no candidate's fault.
@@ -176,8 +176,9 @@ impl<'a> Gate<'a> {
         }
         let compared = || analysis.steps.iter().enumerate().filter(|(_, s)| s.is_compared());
         let mut judged = Vec::new();
-        for (step_idx, step) in compared().filter(|(_, s)| is_chosen(&s.step.info)) {
-            for &system_idx in &candidates {
+        for (step_idx, step) in compared() {
+            let is_chosen = |idx: &&usize| is_chosen(&step.step.info, &analysis.run.systems[**idx]);
+            for &system_idx in candidates.iter().filter(is_chosen) {
                 let outcome = judge::judge(analysis, step, system_idx, allow_unfinished);
                 judged.push(Judged { step_idx, system_idx, outcome });
             }

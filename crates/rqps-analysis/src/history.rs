@@ -13,6 +13,7 @@ mod line_name;
 mod lines;
 mod member;
 mod method;
+mod point_commit;
 mod point_warning;
 mod reported;
 mod step_key;
@@ -26,13 +27,13 @@ pub use change::{Change, SIGNIFICANCE};
 pub use left_out::{Because, LeftOut, OtherCondition};
 pub use line_name::{BaseName, LineName, SystemKind};
 pub use method::Method;
+pub use point_commit::{PointCommit, commits_between};
 pub use point_warning::PointWarning;
 pub use reported::{Reported, reported};
 pub use surroundings::{SliceOrder, Surrounding, Surroundings};
 
 use extract::Extracts;
 use lines::Line;
-use member::Member;
 use step_key::StepKey;
 
 use crate::join::Machine;
@@ -40,7 +41,7 @@ use crate::join::Machine;
 /// The order of points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// The systems' versions, by number; then time.
+    /// The systems' versions, by number, and commits as their branch has them; then time.
     Version,
     /// The start of the run.
     Time,
@@ -81,10 +82,12 @@ pub struct Point {
     pub started_unix_ms: i64,
     /// Label of the system.
     pub label: String,
-    /// Name and version of the server: `MySQL 8.0.33`.
+    /// Name and version of the server: `MySQL 8.0.33`; with the commit of one that rqps built.
     pub server: String,
     /// The version, where it is known.
     pub version: Option<Version>,
+    /// The commit, of a server that rqps built.
+    pub commit: Option<PointCommit>,
     /// Ratio or rate; of the base exactly 1, without an interval.
     pub value: Estimate,
     /// How far it may be off, where that is known; absent for the base.
@@ -261,7 +264,7 @@ fn points(
     order: Order,
     left_out: &mut Vec<LeftOut>,
 ) -> Vec<Point> {
-    let mut found: Vec<(Member, Point)> = Vec::new();
+    let mut found: Vec<Point> = Vec::new();
     // What the latest point was measured under holds for all.
     let mut wanted: Option<extract::Conditions> = None;
     let mut latest: Option<Surroundings> = None;
@@ -302,18 +305,17 @@ fn points(
             let others = own.differences(latest.get_or_insert_with(|| own.clone()));
             cell.warnings.extend(others.into_iter().map(PointWarning::OtherCondition));
         }
-        found.push((member, extracts.point(member, value, is_base, cell)));
+        found.push(extracts.point(member, base, value, cell));
     }
     found.reverse();
     if order == Order::Version {
-        // Stable: points of one version stay in order of time.
-        found.sort_by(|a, b| a.1.version.cmp(&b.1.version));
+        point_commit::sort(&mut found);
     }
     // A base alone says nothing.
-    if found.iter().all(|(_, point)| point.is_base) {
+    if found.iter().all(|point| point.is_base) {
         return Vec::new();
     }
-    found.into_iter().map(|(_, point)| point).collect()
+    found
 }
 
 fn one(

@@ -51,17 +51,6 @@ pub enum Error {
         /// What it wrote.
         said: String,
     },
-    /// Files as they are lie in several repositories.
-    #[error(
-        "{} holds another git repository, {path}; write repo and commit, which take submodules along",
-        dir.display()
-    )]
-    Nested {
-        /// The directory of source.
-        dir: PathBuf,
-        /// The other repository in it.
-        path: String,
-    },
     /// A part of the source is a repository of its own, and not there.
     #[error(
         "the submodule {path} is missing at commit {commit}; run `git submodule update --init --recursive` in {}",

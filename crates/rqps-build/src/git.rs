@@ -42,6 +42,9 @@ const FIELDS: &str = "%H%x00%T%x00%ct%x00%s";
 /// How `git ls-tree` begins the line of a submodule.
 const SUBMODULE: &str = "160000 commit ";
 
+/// How `git ls-files --stage` begins the line of a repository in the files.
+const NESTED: &str = "160000 ";
+
 impl Repository {
     /// The repository that a directory belongs to.
     ///
@@ -90,8 +93,7 @@ impl Repository {
     /// # Errors
     /// When `good` is no ancestor of `bad`.
     pub fn between(&self, good: &Commit, bad: &Commit) -> Result<Vec<Commit>, Error> {
-        let before = self.run(&["merge-base", "--is-ancestor", &good.hash, &bad.hash])?;
-        if !before.status.success() || good.hash == bad.hash {
+        if !self.is_ancestor(&good.hash, &bad.hash) || good.hash == bad.hash {
             let (good, bad) = (good.short().to_owned(), bad.short().to_owned());
             return Err(Error::NotBefore { good, bad });
         }
@@ -101,45 +103,85 @@ impl Repository {
         Ok(text.lines().filter_map(parse).collect())
     }
 
+    /// Whether files differ from the commit that is checked out, submodules and new files among them.
+    #[must_use]
+    pub fn has_changes(&self) -> bool {
+        self.text(&["status", "--porcelain", "--", "."]).is_ok_and(|text| !text.is_empty())
+    }
+
+    /// Whether a commit is before another one, or is it; by hashes. No, where one of them is not there.
+    #[must_use]
+    pub fn is_ancestor(&self, before: &str, after: &str) -> bool {
+        let words = ["merge-base", "--is-ancestor", before, after];
+        self.run(&words).is_ok_and(|output| output.status.success())
+    }
+
+    /// The hashes of the first parents of a commit, itself first: what its branch was, the newest first.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn first_parents(&self, commit: &Commit) -> Result<Vec<String>, Error> {
+        let text = self.text(&["rev-list", "--first-parent", &commit.hash])?;
+        Ok(text.lines().map(str::to_owned).collect())
+    }
+
+    /// How many commits a branch made from one commit, by its hash, to another along first parents; negative where the
+    /// second one is before the first. `None` where neither is an ancestor of the other, or one is not there.
+    #[must_use]
+    pub fn distance(&self, from: &str, to: &str) -> Option<i64> {
+        let count = |from: &str, to: &str| {
+            let range = format!("{from}..{to}");
+            let words = ["rev-list", "--count", "--first-parent", &range];
+            let text = self.is_ancestor(from, to).then(|| self.text(&words).ok())??;
+            text.trim().parse::<i64>().ok()
+        };
+        count(from, to).or_else(|| count(to, from).map(|n| -n))
+    }
+
     /// The text of a file of a commit or tree; `None` where it has no such file.
     #[must_use]
     pub fn file(&self, tree: &str, path: &str) -> Option<String> {
         self.text(&["show", &format!("{tree}:{path}")]).ok()
     }
 
-    /// The hash of the files of a directory as they lie there, without those that git ignores. Objects are written to
-    /// `scratch`, which [`Self::export`] reads.
+    /// The hash of the files of a directory as they lie there, those of nested repositories among them and without
+    /// those that git ignores. Objects are written to `scratch`, which [`Self::export`] reads.
     ///
     /// # Errors
     /// When git fails.
     pub fn tree_of_files(dir: &Path, scratch: &Path) -> Result<(Self, String), Error> {
         let own = Self { dir: dir.to_owned() };
-        let git = |words: &[&str]| {
-            let mut command = own.command(words);
-            command.env("GIT_INDEX_FILE", scratch.join("index"));
-            command.env("GIT_DIR", scratch.join("git")).env("GIT_WORK_TREE", dir);
-            own.finish(words, command.output())
-        };
-        for words in [&["init", "--quiet"][..], &["add", "--all", "."]] {
-            let output = git(words)?;
-            if !output.status.success() {
-                return Err(own.failed(words, &output));
-            }
+        own.text_in(scratch, 0, &["init", "--quiet"])?;
+        let tree = own.tree_in(scratch, &mut 0)?;
+        Ok((Self { dir: scratch.join("git") }, tree))
+    }
+
+    /// The hash of the files of this directory; `n_indexes` counts the indexes that were made so far.
+    fn tree_in(&self, scratch: &Path, n_indexes: &mut usize) -> Result<String, Error> {
+        let index = *n_indexes;
+        *n_indexes += 1;
+        let git = |words: &[&str]| self.text_in(scratch, index, words);
+        git(&["add", "--all", "."])?;
+        let listed = git(&["ls-files", "--stage", "-z"])?;
+        for line in listed.split('\0').filter(|line| line.starts_with(NESTED)) {
+            let Some((_, path)) = line.split_once('\t') else { continue };
+            let nested = Self { dir: self.dir.join(path) }.tree_in(scratch, n_indexes)?;
+            git(&["update-index", "--force-remove", "--", path])?;
+            git(&["read-tree", &format!("--prefix={path}/"), &nested])?;
         }
-        let words = ["write-tree"];
-        let output = git(&words)?;
-        if !output.status.success() {
-            return Err(own.failed(&words, &output));
+        Ok(git(&["write-tree"])?.trim().to_owned())
+    }
+
+    /// What git says of the files of this directory, with the objects and one of the indexes in `scratch`.
+    fn text_in(&self, scratch: &Path, index: usize, words: &[&str]) -> Result<String, Error> {
+        let mut command = self.command(words);
+        command.env("GIT_INDEX_FILE", scratch.join(format!("index-{index}")));
+        command.env("GIT_DIR", scratch.join("git")).env("GIT_WORK_TREE", &self.dir);
+        let output = self.finish(words, command.output())?;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
         }
-        let tree = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        let files = Self { dir: scratch.join("git") };
-        let listed = files.text(&["ls-tree", "-r", "-z", &tree])?;
-        let nested = listed.split('\0').filter_map(|line| line.split_once('\t'));
-        let nested = nested.into_iter().find(|(facts, _)| facts.starts_with(SUBMODULE));
-        if let Some((_, path)) = nested {
-            return Err(Error::Nested { dir: dir.to_owned(), path: path.to_owned() });
-        }
-        Ok((files, tree))
+        Err(self.failed(words, &output))
     }
 
     /// Writes the files of a commit or tree into a new directory, those of its submodules among them.
@@ -312,6 +354,13 @@ mod tests {
         assert_eq!(between[1], last);
         let error = repository.between(&last, &first).unwrap_err().to_string();
         assert!(error.contains("is no ancestor of"), "{error}");
+        let distance = |from: &Commit, to: &Commit| repository.distance(&from.hash, &to.hash);
+        assert_eq!((distance(&first, &last), distance(&last, &first)), (Some(2), Some(-2)));
+        assert_eq!(distance(&first, &first), Some(0));
+        assert_eq!(repository.distance(&first.hash, "nosuch"), None);
+        let line = repository.first_parents(&last).unwrap();
+        assert_eq!(line.len(), 3);
+        assert_eq!((&line[0], &line[2]), (&last.hash, &first.hash));
         for revision in ["nosuch", "--all", "HEAD~9", ""] {
             let error = repository.commit(revision).unwrap_err();
             assert!(matches!(error, Error::NoCommit { .. }), "{revision}: {error}");
@@ -342,16 +391,24 @@ mod tests {
         files.export(&tree, target.path()).unwrap();
         assert_eq!(fs::read_to_string(target.path().join("b")).unwrap(), "new\n");
         assert_eq!(repository.text(&["status", "--porcelain"]).unwrap(), before);
-        // A repository within is named: git takes none of its files.
-        let (inner, _inner_repository) = self::repository();
-        fs::rename(inner.path(), dir.path().join("inner")).unwrap();
+        // The files of repositories within, as submodules have them, belong to it.
+        let ((outer, _outer), (inner, _inner)) = (self::repository(), self::repository());
+        fs::create_dir(dir.path().join("extra")).unwrap();
+        fs::rename(outer.path(), dir.path().join("extra/outer")).unwrap();
+        fs::rename(inner.path(), dir.path().join("extra/outer/inner")).unwrap();
+        fs::write(dir.path().join("extra/outer/a"), "changed\n").unwrap();
         let third = tempfile::tempdir().unwrap();
-        let error = Repository::tree_of_files(dir.path(), third.path()).unwrap_err().to_string();
-        assert!(
-            error.contains("holds another git repository, inner; write repo and commit"),
-            "{error}"
+        let (files, whole) = Repository::tree_of_files(dir.path(), third.path()).unwrap();
+        assert_ne!(whole, tree);
+        let target = tempfile::tempdir().unwrap();
+        files.export(&whole, target.path()).unwrap();
+        let read = |path: &str| fs::read_to_string(target.path().join(path)).unwrap();
+        assert_eq!(
+            (read("extra/outer/a"), read("b")),
+            ("changed\n".to_owned(), "new\n".to_owned())
         );
-        fs::remove_dir_all(dir.path().join("inner")).unwrap();
+        assert_eq!(read("extra/outer/inner/a"), "2\n");
+        fs::remove_dir_all(dir.path().join("extra")).unwrap();
         // The same files have the same hash.
         let again = tempfile::tempdir().unwrap();
         assert_eq!(Repository::tree_of_files(dir.path(), again.path()).unwrap().1, tree);

@@ -38,6 +38,7 @@ impl Key {
         }
         add("cflags", source.cflags.as_deref().unwrap_or(&recipe.cflags).as_bytes());
         add("lto", &[u8::from(source.lto)]);
+        add("rocksdb", &[u8::from(source.rocksdb)]);
         add("build", format!("{:?}", source.build).as_bytes());
         for patch in &source.patches {
             let text = fs::read(patch)
@@ -85,6 +86,7 @@ mod tests {
             key("t", other, plain()),
             key("t", recipe, SourceBuild { cflags: Some("-O3".to_owned()), ..plain() }),
             key("t", recipe, SourceBuild { lto: true, ..plain() }),
+            key("t", recipe, SourceBuild { rocksdb: true, ..plain() }),
             key("t", recipe, SourceBuild { build: BuildType::Debug, ..plain() }),
             key("t", recipe, patched()),
         ];

@@ -7,6 +7,7 @@
 mod error;
 mod git;
 mod key;
+mod leftover;
 mod make;
 mod recipe;
 mod stored;

@@ -16,6 +16,7 @@ use rqps_server::identity::Identity;
 use rqps_server::{Lease, Progress, Watch, lock, process};
 
 use crate::key::{Key, compiler_version};
+use crate::leftover;
 use crate::recipe::{Need, Recipe, Recipes, Values, can_run};
 use crate::stored::{self, LOG, RECORD, Record};
 use crate::{Commit, Error, Repository};
@@ -192,12 +193,13 @@ fn source(origin: &SourceOrigin, cache: &Path) -> Result<Source, Error> {
             let path = &scratch.0;
             fs::create_dir_all(path)
                 .map_err(|e| Error::io(format!("write {}", path.display()), e))?;
-            let commit = Repository::open(dir).and_then(|own| own.commit("HEAD")).ok();
+            let own = Repository::open(dir).ok();
+            let commit = own.as_ref().and_then(|own| own.commit("HEAD").ok());
             let (repository, tree) = Repository::tree_of_files(dir, path)?;
             if known.as_ref().is_some_and(|known| *known != tree) {
                 return Err(Error::Changed { dir: dir.clone() });
             }
-            let is_dirty = commit.as_ref().is_none_or(|commit| commit.tree != tree);
+            let is_dirty = commit.is_none() || own.is_none_or(|own| own.has_changes());
             Ok(Source { repository, tree, commit, is_dirty, _scratch: Some(scratch) })
         }
     }
@@ -218,6 +220,11 @@ fn recipe(dbms: Dbms, version: &str, how: &SourceBuild) -> Result<Recipe, Error>
     let recipe = recipes.find(dbms, version).ok_or_else(none)?;
     for (key, wanted, is_known) in [
         ("lto = true", how.lto, recipe.step.iter().any(|step| !step.lto.is_empty())),
+        (
+            "engine = \"rocksdb\"",
+            how.rocksdb,
+            recipe.step.iter().any(|step| !step.rocksdb.is_empty()),
+        ),
         (
             "build = \"debug\"",
             how.build == BuildType::Debug,
@@ -276,6 +283,19 @@ fn check_needs(recipe: &Recipe, how: &SourceBuild) -> Result<(), Error> {
     })
 }
 
+/// An attempt that made no server.
+struct FailedAttempt {
+    error: Box<Error>,
+    /// Whether an earlier attempt was interrupted.
+    after_interruption: bool,
+}
+
+impl From<Error> for FailedAttempt {
+    fn from(error: Error) -> Self {
+        Self { error: Box::new(error), after_interruption: false }
+    }
+}
+
 /// A build that is being made.
 struct Job<'a> {
     dbms: Dbms,
@@ -295,8 +315,39 @@ impl Job<'_> {
     }
 
     fn run(&self, watch: &mut Watch<'_>) -> Result<(), Error> {
+        if leftover::end_all(&self.places.root) > 0 {
+            let text = format!("build {}: ended compilers of an earlier attempt", self.what());
+            (watch.report)(Progress::Note { text: &text });
+        }
+        let failed = match self.attempt(watch) {
+            Err(failed) if failed.after_interruption && failed.error.is_of_commit() => failed.error,
+            other => return other.map_err(|failed| *failed.error),
+        };
+        // A file that was half written when a compiler was killed looks finished to make.
+        let (what, why) = (self.what(), failed.to_string());
+        let why = why.lines().next().unwrap_or_default();
+        let text =
+            format!("build {what}: begin again, as an interrupted attempt left files ({why})");
+        (watch.report)(Progress::Note { text: &text });
+        let root = &self.places.root;
+        fs::remove_dir_all(root).map_err(|e| Error::io(format!("remove {}", root.display()), e))?;
+        self.attempt(watch).map_err(|failed| *failed.error)
+    }
+
+    /// The file that tells of an attempt that did not end by itself.
+    fn under_way(&self) -> PathBuf {
+        self.places.root.join("under-way")
+    }
+
+    /// Carries out the steps that are not done.
+    fn attempt(&self, watch: &mut Watch<'_>) -> Result<(), FailedAttempt> {
         let began = Instant::now();
         self.write_source(watch)?;
+        // There while steps run, and after one was interrupted.
+        let under_way = self.under_way();
+        let after_interruption = under_way.is_file();
+        fs::write(&under_way, "")
+            .map_err(|e| Error::io(format!("write {}", under_way.display()), e))?;
         let cflags = self.how.cflags.as_deref().unwrap_or(&self.recipe.cflags);
         let ccache = if can_run("ccache") { "ccache" } else { "" };
         let values = Values {
@@ -313,12 +364,15 @@ impl Job<'_> {
             if done.is_file() {
                 continue;
             }
-            self.step(&step.name, &self.recipe.words(step, &values), &values, watch)?;
+            let words = self.recipe.words(step, &values);
+            self.step(&step.name, &words, &values, watch)
+                .map_err(|error| FailedAttempt { error: Box::new(error), after_interruption })?;
             fs::write(&done, "").map_err(|e| Error::io(format!("write {}", done.display()), e))?;
         }
         if !self.places.prefix.join(&self.recipe.server).is_file() {
             let (recipe, server) = (self.recipe.name.clone(), self.recipe.server.clone());
-            return Err(Error::NoServer { what: self.what(), recipe, server });
+            let error = Error::NoServer { what: self.what(), recipe, server };
+            return Err(FailedAttempt { error: Box::new(error), after_interruption });
         }
         let writing = |e| Error::io(format!("write {}", self.places.root.display()), e);
         // Servers may run as another user, whatever the umask is.
@@ -345,7 +399,10 @@ impl Job<'_> {
         let text = serde_json::to_vec_pretty(&record).unwrap_or_default();
         let partial = self.places.root.join("build.json.partial");
         fs::write(&partial, text).map_err(writing)?;
-        fs::rename(&partial, self.places.root.join(RECORD)).map_err(writing)
+        fs::rename(&partial, self.places.root.join(RECORD)).map_err(writing)?;
+        // The record says that it is finished.
+        let _ = fs::remove_file(under_way);
+        Ok(())
     }
 
     /// Writes the files and applies the patches, unless that is done.
@@ -386,7 +443,7 @@ impl Job<'_> {
         command.stdout(out.try_clone().map_err(writing)?).stderr(out);
         command.envs(self.recipe.variables(values)).env("LC_ALL", "C");
         // Files of two builds that are the same are compiled once, wherever they lie.
-        command.env("CCACHE_BASEDIR", root).env("CCACHE_NOHASHDIR", "1");
+        command.env(leftover::MARK, root).env("CCACHE_NOHASHDIR", "1");
         command.env_remove("MAKEFLAGS").env_remove("MAKELEVEL").env_remove("DESTDIR");
         let failed = |end: String| {
             let (what, step) = (self.what(), name.to_owned());
@@ -412,7 +469,14 @@ impl Job<'_> {
         })?;
         match ended {
             Some(status) if status.success() => Ok(()),
-            Some(status) => Err(failed(process::describe_end(status))),
+            Some(status) => {
+                let error = failed(process::describe_end(status));
+                // No file is half written then: neither was a compiler killed, nor is the disk full.
+                if status.code().is_some() && error.is_of_commit() {
+                    let _ = fs::remove_file(self.under_way());
+                }
+                Err(error)
+            }
             None => Err(failed("it took too long and was killed".to_owned())),
         }
     }

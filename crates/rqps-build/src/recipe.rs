@@ -1,6 +1,7 @@
 //! Recipes: how a server is built, as data.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -77,6 +78,17 @@ pub struct Step {
     /// More words where files are optimised together.
     #[serde(default)]
     pub lto: Vec<String>,
+    /// More words where the engine RocksDB is built too.
+    #[serde(default)]
+    pub rocksdb: Vec<String>,
+}
+
+impl Step {
+    /// All its words, of every kind of build.
+    fn all_words(&self) -> impl Iterator<Item = &String> {
+        let more = [&self.release, &self.debug, &self.lto, &self.rocksdb];
+        self.words.iter().chain(more.into_iter().flatten())
+    }
 }
 
 /// What stands for the words in braces.
@@ -149,8 +161,7 @@ impl Recipe {
             if step.words.is_empty() {
                 return Err(format!("the step {:?} has no words; name a program", step.name));
             }
-            let more = step.release.iter().chain(&step.debug).chain(&step.lto);
-            for word in step.words.iter().chain(more).chain(self.env.values()) {
+            for word in step.all_words().chain(self.env.values()) {
                 for name in braced(word) {
                     if !known.contains(&name) {
                         let known = known.join("}, {");
@@ -200,9 +211,7 @@ impl Recipe {
 
     /// Whether a word in braces stands anywhere in it.
     fn has(&self, braced: &str) -> bool {
-        let words = self.step.iter().flat_map(|step| {
-            step.words.iter().chain(&step.release).chain(&step.debug).chain(&step.lto)
-        });
+        let words = self.step.iter().flat_map(Step::all_words);
         words.chain(self.env.values()).any(|word| word.contains(braced))
     }
 
@@ -213,7 +222,9 @@ impl Recipe {
             BuildType::Debug => &step.debug,
         };
         let lto = if values.how.lto { step.lto.as_slice() } else { &[] };
-        step.words.iter().chain(of_type).chain(lto).map(|word| filled(word, values)).collect()
+        let rocksdb = if values.how.rocksdb { step.rocksdb.as_slice() } else { &[] };
+        let words = step.words.iter().chain(of_type).chain(lto).chain(rocksdb);
+        words.map(|word| filled(word, values)).collect()
     }
 
     /// The variables of all steps.
@@ -264,10 +275,16 @@ pub(crate) fn can_run(program: &str) -> bool {
 
 /// Whether a compiler finds a header.
 fn has_header(cc: &str, header: &str) -> bool {
+    // It is only looked for: some headers want C++, or macros.
+    let program = format!("#if !__has_include(<{header}>)\n#error none\n#endif\n");
     let mut command = Command::new(cc);
-    command.args(["-E", "-x", "c", "-include", header, "/dev/null"]).stdin(Stdio::null());
-    let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
-    status.is_ok_and(|status| status.success())
+    command.args(["-E", "-x", "c", "-"]).stdin(Stdio::piped());
+    let Ok(mut child) = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn() else {
+        return false;
+    };
+    // A compiler that does not read it fails.
+    let _ = child.stdin.take().map(|mut input| input.write_all(program.as_bytes()));
+    child.wait().is_ok_and(|status| status.success())
 }
 
 #[cfg(test)]

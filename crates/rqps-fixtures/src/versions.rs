@@ -1,7 +1,9 @@
 //! Runs over days and versions, for histories.
 
 use rqps_model::{
-    Dbms, Group, Host, Placement, Run, RunStep, RunSystem, Schedule, StepKind, WarningKind,
+    COMMIT, COMMIT_SUBJECT, COMMIT_TIME, COMMITS_AFTER_BASE, Dbms, Group, Host, Label, Placement,
+    Run, RunStep, RunSystem, Schedule, SourceBuild, SourceOrigin, StepKind, SystemSource,
+    WarningKind,
 };
 
 use crate::{Draw, Shape, done, info, slice, system};
@@ -59,7 +61,50 @@ pub fn versions() -> Vec<Run> {
         .collect()
 }
 
-/// The same with a run of another host before them, other kernels, a sequential run and warnings.
+/// Runs of `rqps track`: the pinned commit, the one that was measured last, and the newest. 8% of point-query was lost
+/// after the seventh commit, by the nineteenth.
+#[must_use]
+pub fn commits() -> Vec<Run> {
+    let nights = [(None, 2), (Some(2), 7), (Some(7), 19), (Some(19), 20)];
+    nights
+        .iter()
+        .zip(0..)
+        .map(|(&(last, new), day)| {
+            let places = [Some(0), last, Some(new)];
+            let systems = places.iter().flatten().map(|&place| commit(place)).collect();
+            let host = 1.0 - 0.03 * f64::from(u8::try_from(day).unwrap());
+            let qps = |&place: &u32| 20_000.0 * host * if place > 7 { 0.92 } else { 1.0 };
+            let point: Vec<f64> = places.iter().flatten().map(qps).collect();
+            run(day, systems, &[("point-query", &point)])
+        })
+        .collect()
+}
+
+/// A system of a commit that is so many after the pinned one.
+fn commit(place: u32) -> RunSystem {
+    let mut system = system(Dbms::Postgres, "17.4");
+    let hash = format!("{place:02x}").repeat(20);
+    let origin = SourceOrigin::Commit {
+        repo: "/src/postgres".into(),
+        revision: hash.clone(),
+        hash: Some(hash.clone()),
+    };
+    system.spec.source = SystemSource::Built(SourceBuild::of(origin));
+    system.spec.label = Label(format!("commit-{place}"));
+    let mut facts = vec![
+        (COMMIT, hash),
+        (COMMIT_SUBJECT, format!("Change number {place}")),
+        // Clocks of committers: the seventh commit's went wrong.
+        (COMMIT_TIME, format!("2026-11-{:02}T08:00:00Z", if place == 7 { 28 } else { 1 + place })),
+    ];
+    if place > 0 {
+        facts.push((COMMITS_AFTER_BASE, place.to_string()));
+    }
+    system.build = facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    system
+}
+
+/// The runs of [`versions`], with one of another host before them, other kernels, a sequential run and warnings.
 #[must_use]
 pub fn versions_with_warnings() -> Vec<Run> {
     let mut runs = versions();

@@ -7,11 +7,11 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::label::outside;
 use super::{STYLE, policy};
-use rqps_analysis::history::{History, Method, Series};
+use rqps_analysis::history::{History, Method, Point, Series};
 use rqps_model::Verdict;
 use rqps_report::conditions::machine;
 use rqps_report::history::names;
-use rqps_report::history::text::{change_at, head, interval, unit, value};
+use rqps_report::history::text::{change_at, commits_after_base, head, interval, unit, value};
 use rqps_report::history::words::{self, certainty, change_in_short, sentences, verdicts};
 use rqps_text::number::{self, count};
 use rqps_text::words::one_line;
@@ -109,6 +109,7 @@ fn section(history: &History, at: usize, series: &Series) -> Markup {
 }
 
 fn table(series: &Series) -> Markup {
+    let has_commits = series.points.iter().any(|point| point.commit.is_some());
     html! {
         div.scroll tabindex="0" role="region" aria-label={ "Points of " (one_line(&series.title)) } {
             table.numbers {
@@ -116,6 +117,10 @@ fn table(series: &Series) -> Markup {
                     th scope="col" { "Server" } th.num scope="col" { (one_line(&unit(series))) }
                     th scope="col" { "95% interval" } th scope="col" { "Verdict" }
                     th scope="col" { "Change" }
+                    @if has_commits {
+                        th scope="col" { "Committed" } th.num scope="col" { "Commits after base" }
+                        th scope="col" { "Subject" }
+                    }
                     th scope="col" { "System" } th scope="col" { "Started" }
                     th scope="col" { "Run" } th scope="col" { "Warnings" }
                 } }
@@ -129,6 +134,7 @@ fn table(series: &Series) -> Markup {
                             td { @if let Some(change) = change_at(series, at) {
                                 (change_in_short(&change.size))
                             } }
+                            @if has_commits { (commit(point)) }
                             td { (outside(&point.label)) }
                             td { (number::utc(point.started_unix_ms)) }
                             td { (outside(&point.run_id)) }
@@ -137,6 +143,19 @@ fn table(series: &Series) -> Markup {
                     }
                 }
             }
+        }
+    }
+}
+
+/// The cells of a point's commit; empty ones of a server that rqps did not build.
+fn commit(point: &Point) -> Markup {
+    html! {
+        @match &point.commit {
+            Some(commit) => {
+                td { (commit.day()) } td.num { (commits_after_base(commit)) }
+                td { (outside(&commit.subject)) }
+            }
+            None => { td {} td.num {} td {} }
         }
     }
 }

@@ -15,7 +15,7 @@ pub(super) fn summary(analysis: &Analysis<'_>) -> Markup {
         @if !of_starts.is_empty() {
             section #start-plans aria-labelledby="start-plans-title" {
                 h2 #start-plans-title { "Query plans that differ from start to start" }
-                p.hint { "Such a step has no verdict: its ratio is of a mixture. The ratio per plan stands beside it." }
+                p.hint { "Such a step has no verdict: its ratio is of a mixture. The sentences have the ratio per plan." }
                 ul.sentences { @for line in &of_starts { li { (outside(line)) } } }
             }
         }

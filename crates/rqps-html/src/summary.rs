@@ -60,7 +60,7 @@ pub(super) fn part(analysis: &Analysis<'_>) -> BasePart {
         p {
             "rQPS is the QPS of a system divided by the QPS of "
             strong { (outside(analysis.base_label())) }
-            ": above 1 is faster. Beside it stand its 95% interval and the verdict for a bound of "
+            ": above 1 is faster. Next to it are its 95% interval and the verdict for a bound of "
             (exact_percent(analysis.judging.bound)) "."
         }
         @if analysis.steps.is_empty() {

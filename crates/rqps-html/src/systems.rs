@@ -91,7 +91,7 @@ fn table(analysis: &Analysis<'_>) -> Markup {
                                     code { (outside(&format!("{name}={value}"))) } " "
                                 }
                             }
-                            td.origin { (outside(&system.origin)) }
+                            td.origin { (outside(&layout::origin(analysis, idx))) }
                         }
                     }
                 }

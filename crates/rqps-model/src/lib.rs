@@ -3,6 +3,7 @@
 //! All other crates use these types; docs/reference/glossary.md explains the terms to users.
 
 pub mod block;
+mod built_commit;
 pub mod calibration;
 mod contention;
 mod dbms;
@@ -34,6 +35,9 @@ pub mod warning;
 mod word;
 
 pub use block::{Block, Inserts};
+pub use built_commit::{
+    BuiltCommit, COMMIT, COMMIT_SUBJECT, COMMIT_TIME, COMMITS_AFTER_BASE, FILES_DIFFER,
+};
 pub use calibration::{Calibrated, Calibration};
 pub use dbms::{Dbms, Family};
 pub use engine::Engine;

@@ -6,8 +6,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Calibrated, Host, Imported, Label, Placement, QueryPlan, RunStatus, Schedule, Slice, StepIdx,
-    StepInfo, SystemIdx, SystemSource, SystemSpec, TableState, Version, Warning,
+    BuiltCommit, Calibrated, Host, Imported, Label, Placement, QueryPlan, RunStatus, Schedule,
+    Slice, StepIdx, StepInfo, SystemIdx, SystemSource, SystemSpec, TableState, Version, Warning,
 };
 
 /// The fact of a server's process that says whether direct IO was refused.
@@ -59,10 +59,10 @@ impl RunSystem {
         }
     }
 
-    /// The commit that rqps built it from: the first twelve digits of its hash.
+    /// The commit that rqps built it from.
     #[must_use]
-    pub fn commit(&self) -> Option<&str> {
-        self.build.get("commit")?.get(..12)
+    pub fn commit(&self) -> Option<BuiltCommit<'_>> {
+        BuiltCommit::of(&self.build)
     }
 
     /// The version that the server says, else the one of the catalogue that was asked for.
@@ -75,11 +75,13 @@ impl RunSystem {
         self.version.as_ref().or(asked)
     }
 
-    /// `MySQL 8.0.33`, or `PostgreSQL 17.4 (1a2b3c4d5e6f)` of a commit; `None` where no version is known.
+    /// `MySQL 8.0.33`, `PostgreSQL 17.4 (1a2b3c4d5e6f)` of a commit, `(1a2b3c4d5e6f, changed)` of files that differ
+    /// from it; `None` where no version is known.
     #[must_use]
     pub fn server_name(&self) -> Option<String> {
         let version = self.known_version()?;
-        let commit = self.commit().map(|commit| format!(" ({commit})")).unwrap_or_default();
+        let commit =
+            self.commit().map(|commit| format!(" ({})", commit.name())).unwrap_or_default();
         Some(format!("{} {version}{commit}", self.spec.dbms.name()))
     }
 }

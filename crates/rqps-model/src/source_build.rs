@@ -72,6 +72,9 @@ pub struct SourceBuild {
     /// Whether it is optimised across files as it is linked.
     #[serde(default)]
     pub lto: bool,
+    /// Whether the engine RocksDB is built too, which takes long.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rocksdb: bool,
     /// For whom it is built.
     #[serde(default)]
     pub build: BuildType,
@@ -90,6 +93,7 @@ impl SourceBuild {
             cc: None,
             cflags: None,
             lto: false,
+            rocksdb: false,
             build: BuildType::default(),
             patches: Vec::new(),
         }

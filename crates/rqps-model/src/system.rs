@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Dbms, Engine, SourceBuild, Variant, Version};
+use crate::{Dbms, Engine, SourceBuild, SourceOrigin, Variant, Version};
 
 /// How the benchmark's connections reach the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -59,6 +59,26 @@ pub enum SystemSource {
     Builtin,
     /// Another tool's results. Only the label is known, not engine, transport or settings.
     Imported,
+}
+
+impl SystemSource {
+    /// Whether two systems run the same server, as far as the plan tells. A commit is the same wherever its repository
+    /// lies, and whichever branch named it.
+    #[must_use]
+    pub fn is_same_server(&self, other: &Self) -> bool {
+        let (Self::Built(own), Self::Built(others)) = (self, other) else { return self == other };
+        let hash = |build: &SourceBuild| match &build.origin {
+            SourceOrigin::Commit { hash, .. } => hash.clone(),
+            SourceOrigin::Directory { .. } => None,
+        };
+        match (hash(own), hash(others)) {
+            (Some(a), Some(b)) => {
+                let origin = own.origin.clone();
+                a == b && *own == SourceBuild { origin, ..others.clone() }
+            }
+            _ => own == others,
+        }
+    }
 }
 
 /// A short name for a system, as the field writes them: `my5614.small`, `pg174.small`.

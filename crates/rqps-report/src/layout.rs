@@ -438,6 +438,9 @@ pub fn allocator<'a>(analysis: &'a Analysis<'_>, idx: usize) -> &'a str {
     analysis.run.systems[idx].process.get("malloc").map_or("", String::as_str)
 }
 
+/// Columns of a server's name and version, with its commit.
+const VERSION_COLUMNS: usize = 32;
+
 /// The systems: label, version, engine, transport, configuration and where they come from.
 pub(crate) fn systems(analysis: &Analysis<'_>) -> Grid {
     let left = |h| (h, Side::Left);
@@ -455,7 +458,7 @@ pub(crate) fn systems(analysis: &Analysis<'_>) -> Grid {
     for (idx, config) in configs.iter().enumerate() {
         grid.row(vec![
             plain(analysis.short_label(idx)),
-            plain(clip(&version(analysis, idx), 24)),
+            plain(clip(&version(analysis, idx), VERSION_COLUMNS)),
             plain(engine(analysis, idx)),
             plain(transport(analysis, idx)),
             plain(config),
@@ -517,6 +520,29 @@ pub fn storage(host: &Host) -> String {
 pub fn version(analysis: &Analysis<'_>, idx: usize) -> String {
     let system = &analysis.run.systems[idx];
     system.server_name().unwrap_or_else(|| system.spec.dbms.name().to_owned())
+}
+
+/// Where a server comes from; of a commit its date, subject and distance from the base.
+#[must_use]
+pub fn origin(analysis: &Analysis<'_>, idx: usize) -> String {
+    let system = &analysis.run.systems[idx];
+    let Some(commit) = system.commit() else { return system.origin.clone() };
+    let n = commit.after_base.map(|n| {
+        let commits =
+            number::count(usize::try_from(n.unsigned_abs()).unwrap_or(usize::MAX), "commit");
+        format!(", {commits} {} the base", if n < 0 { "before" } else { "after" })
+    });
+    let after = n.unwrap_or_default();
+    format!("{} ({}{after}): {}", system.origin, commit.day(), commit.subject)
+}
+
+/// The commits that systems were built from, each with its label.
+pub(crate) fn commits(analysis: &Analysis<'_>) -> Vec<String> {
+    let systems = analysis.run.systems.iter().enumerate();
+    systems
+        .filter(|(_, system)| system.commit().is_some())
+        .map(|(idx, _)| format!("{}: {}", analysis.label(idx), origin(analysis, idx)))
+        .collect()
 }
 
 /// Which columns a table of sizes has.

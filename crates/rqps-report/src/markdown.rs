@@ -115,7 +115,8 @@ fn systems(out: &mut String, analysis: &Analysis<'_>) {
     paragraph(out, layout::systems(analysis).render_markdown().trim_end());
     let differences = &analysis.differences;
     let told = [("option", &differences.options), ("process", &differences.process)];
-    let mut items = layout::shared_limits(analysis);
+    let mut items = layout::commits(analysis);
+    items.extend(layout::shared_limits(analysis));
     items.extend(told.iter().flat_map(|(what, all)| all.iter().map(|d| d.sentence(what))));
     for item in &items {
         out.push_str(&format!("- {}\n", escape_markdown(item)));

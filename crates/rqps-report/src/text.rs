@@ -198,6 +198,9 @@ fn place(analysis: &Analysis<'_>) -> String {
 fn systems(page: &mut Page, analysis: &Analysis<'_>, detail: Detail) {
     page.title("Systems");
     page.grid(&layout::systems(analysis));
+    for commit in layout::commits(analysis) {
+        page.paragraph("", &commit);
+    }
     for limit in layout::shared_limits(analysis) {
         page.paragraph("", &limit);
     }

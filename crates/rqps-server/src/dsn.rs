@@ -167,15 +167,14 @@ fn parse(text: &str) -> Result<Dsn, String> {
     let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
     // A password that was cut in two would be taken for a port, a database or a key, and be shown.
     if database.contains('@') || query.contains('@') {
-        let rule =
-            "an @ stands after the host: in a user or password write %2F for / and %3F for ?";
+        let rule = "an @ is after the host: in a user or password write %2F for / and %3F for ?";
         return Err(format!("{rule}, after the host write %40 for @"));
     }
     // Keys behind an & alone would be a part of the name, and a password among them be kept.
     if database.contains(['&', '='])
         || authority.rsplit_once('@').map_or(authority, |(_, host)| host).contains('&')
     {
-        return Err("an & or = stands before any ?: keys begin with a ?; in a name write %26 for & and %3D for =".to_owned());
+        return Err("an & or = is before any ?: keys begin with a ?; in a name write %26 for & and %3D for =".to_owned());
     }
     let (login, host_port) = authority.rsplit_once('@').unwrap_or(("", authority));
     let (user, password) = login.split_once(':').unwrap_or((login, ""));
@@ -253,7 +252,7 @@ fn tcp(dbms: Dbms, text: &str) -> Result<Address, String> {
         "" => dbms.default_port(),
         // Not shown: it is a password where the host was forgotten.
         _ => port.parse().map_err(|_| {
-            "the text after the host's : is not a port number; a password stands before an @ and the \
+            "the text after the host's : is not a port number; a password is before an @ and the \
              host after it"
         })?,
     };

@@ -8,6 +8,7 @@ mod manual;
 mod over_runs;
 mod profile;
 mod serve;
+mod track;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,7 @@ pub(crate) use over_runs::{
 };
 pub(crate) use profile::ProfileArgs;
 pub(crate) use serve::ServeArgs;
+pub(crate) use track::TrackArgs;
 
 /// Compares database servers: finds performance regressions, with intervals, verdicts and causes
 #[derive(Debug, Parser)]
@@ -56,6 +58,9 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     /// Find the commit that changed the speed of a step; the same command resumes an interrupted search
     Bisect(Box<BisectArgs>),
+    /// Measure what is new on a branch, compare it with the last and with a pinned commit, and find the commits
+    /// that changed its speed; for cron and CI
+    Track(Box<TrackArgs>),
     /// Measure steps and record stack profiles: flame graphs, and differences between systems
     Profile(Box<ProfileArgs>),
     /// Show the report of a run

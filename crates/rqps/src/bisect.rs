@@ -13,14 +13,15 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, bail};
 use rqps_analysis::{Analysis, Bar, CellState, Judging};
 use rqps_bisect::{Commit, Next, Probe, Search, Suspects};
-use rqps_build::{Error as BuildError, Record};
-use rqps_model::{Estimate, Run, RunStatus};
+use rqps_build::Record;
+use rqps_model::{Estimate, Run};
 use rqps_runner::Plan;
 use rqps_store::{RunRef, Store};
 use rqps_text::words::list;
 
 use self::range::Range;
 use crate::args::BisectArgs;
+use crate::commit_plans::{self, commit_line, finished_runs, is_of};
 use crate::patterns::Patterns;
 use crate::progress::Progress;
 use crate::run::{carry_out, measured};
@@ -63,23 +64,23 @@ struct Hunt<'a> {
     began: Instant,
 }
 
+/// Whether a search has nothing left to measure.
+///
+/// # Errors
+/// When it cannot be carried out.
+pub(crate) fn is_over(args: &BisectArgs, around: &Surroundings) -> Result<bool> {
+    let mut hunt = Hunt::of(args, around)?;
+    hunt.take_stored()?;
+    Ok(match hunt.search()?.next() {
+        Next::Measure(place) => !hunt.may_measure(place),
+        Next::Found(_) | Next::Stuck(_) | Next::NoDifference => true,
+    })
+}
+
 /// Carries out `rqps bisect ...`: 0 found, 1 no difference between the ends, 2 no answer.
 pub(crate) fn run(args: &BisectArgs, around: &Surroundings) -> Result<ExitCode> {
-    let judging = report::judging_of(&args.judging)?;
-    let confidence = confidence(&args.confidence)?;
-    let range = Range::of(args)?;
-    let mut hunt = Hunt {
-        args,
-        around,
-        judging,
-        range,
-        confidence,
-        min_change: report::parse_percent("--min-change", &args.min_change)?,
-        probes: Vec::new(),
-        broken: BTreeMap::new(),
-        probe_s: Vec::new(),
-        began: Instant::now(),
-    };
+    let mut hunt = Hunt::of(args, around)?;
+    let confidence = hunt.confidence;
     hunt.note(&told::beginning(&hunt.range, &args.steps));
     if !args.new {
         hunt.take_stored()?;
@@ -88,8 +89,7 @@ pub(crate) fn run(args: &BisectArgs, around: &Surroundings) -> Result<ExitCode> 
         around.go_on()?;
         match hunt.search()?.next() {
             Next::Measure(place) => {
-                let n = hunt.probes.iter().filter(|probe| probe.place == place).count();
-                if n >= MOST_OF_ONE || hunt.probes.len() >= MOST_PROBES {
+                if !hunt.may_measure(place) {
                     let posterior = hunt.search()?.posterior();
                     return hunt.undecided(&posterior.suspects(confidence));
                 }
@@ -105,7 +105,11 @@ pub(crate) fn run(args: &BisectArgs, around: &Surroundings) -> Result<ExitCode> 
     }
 }
 
-fn confidence(text: &str) -> Result<f64> {
+/// The share that was typed as a percentage.
+///
+/// # Errors
+/// When it is none, or one that a search cannot use.
+pub(crate) fn confidence(text: &str) -> Result<f64> {
     let share = text.strip_suffix('%').and_then(|number| number.parse::<f64>().ok());
     match share.map(|percent| percent / 100.0) {
         Some(share) if (0.5..=0.999).contains(&share) => Ok(share),
@@ -113,7 +117,28 @@ fn confidence(text: &str) -> Result<f64> {
     }
 }
 
-impl Hunt<'_> {
+impl<'a> Hunt<'a> {
+    fn of(args: &'a BisectArgs, around: &'a Surroundings) -> Result<Self> {
+        Ok(Self {
+            args,
+            around,
+            judging: report::judging_of(&args.judging)?,
+            range: Range::of(args)?,
+            confidence: confidence(&args.confidence)?,
+            min_change: report::parse_percent("--min-change", &args.min_change)?,
+            probes: Vec::new(),
+            broken: BTreeMap::new(),
+            probe_s: Vec::new(),
+            began: Instant::now(),
+        })
+    }
+
+    /// Whether a commit may be measured once more.
+    fn may_measure(&self, place: usize) -> bool {
+        let n = self.probes.iter().filter(|probe| probe.place == place).count();
+        n < MOST_OF_ONE && self.probes.len() < MOST_PROBES
+    }
+
     fn note(&self, line: &str) {
         Progress::since(self.began).line(line);
     }
@@ -173,33 +198,14 @@ impl Hunt<'_> {
         Ok(search)
     }
 
-    /// The finished runs of searches between these ends.
-    fn stored_runs(&self, store: &Store) -> Result<Vec<Run>> {
-        let mut runs = Vec::new();
-        for summary in store.list_runs()? {
-            if summary.status == RunStatus::Finished && summary.name == self.range.name() {
-                runs.push(store.select_run(&summary.id.parse::<RunRef>().unwrap_or_default())?);
-            }
-        }
-        Ok(runs)
-    }
-
-    /// Whether a run is of a plan, as this host carries it out.
-    fn is_of(&self, run: &Run, plan: Plan, store: &Store) -> Result<bool> {
-        let context = self.around.environment();
-        let listen = &mut |_: rqps_runner::Event<'_>| {};
-        let (plan, _) = rqps_runner::on_this_host(plan, store, &context, listen)?;
-        Ok(plan.to_toml() == run.plan)
-    }
-
     /// Takes what runs of the same plans have measured before.
     fn take_stored(&mut self) -> Result<()> {
         let store = Store::open(&self.around.results)?;
-        for run in self.stored_runs(&store)? {
+        for run in finished_runs(&store, self.range.name())? {
             // All ratios are to the good end.
             let places = self.range.places_of(&run).filter(|places| places.first() == Some(&0));
             let Some(places) = places else { continue };
-            if self.is_of(&run, self.range.plan(&places, self.around)?, &store)? {
+            if is_of(&run, self.range.plan(&places, self.around)?, &store, self.around)? {
                 self.take(&places, &run)?;
             }
         }
@@ -215,7 +221,7 @@ impl Hunt<'_> {
         let (last, n) = (self.range.last(), self.probes.len() + 1);
         let with_bad = place != last && n % BAD_EVERY == 0;
         let places = if with_bad { vec![0, place, last] } else { vec![0, place] };
-        self.note(&format!("probe {n}: {}", told::commit_line(&self.range.commits[place])));
+        self.note(&format!("probe {n}: {}", commit_line(&self.range.commits[place])));
         let plan = self.range.plan(&places, self.around)?;
         if let Some(why) = self.build(&plan, &places)? {
             self.skip(place, why);
@@ -255,21 +261,17 @@ impl Hunt<'_> {
 
     /// Builds the systems of a plan; gives why a commit between the ends cannot be built.
     fn build(&self, plan: &Plan, places: &[usize]) -> Result<Option<String>> {
-        let context = self.around.environment();
         let mut progress = Progress::since(self.began);
-        let mut listen = |event: rqps_runner::Event<'_>| progress.show(&event);
-        for (idx, &place) in places.iter().enumerate() {
-            let Err(error) = rqps_runner::fetch(plan, idx, &context, &mut listen) else { continue };
-            let causes = error.chain().filter_map(|cause| cause.downcast_ref::<BuildError>());
-            let is_of_commit = causes.into_iter().any(BuildError::is_of_commit);
-            // Neither end can be left out.
-            if !is_of_commit || place == 0 || place == self.range.last() {
-                let commit = told::commit_line(&self.range.commits[place]);
-                return Err(error).with_context(|| format!("build {commit}"));
-            }
-            return Ok(Some(format!("{error:#}")));
+        let Err(failed) = commit_plans::build(plan, self.around, &mut progress) else {
+            return Ok(None);
+        };
+        let place = places[failed.idx];
+        // Neither end can be left out.
+        if !failed.is_of_commit() || place == 0 || place == self.range.last() {
+            let commit = commit_line(&self.range.commits[place]);
+            return Err(failed.error).with_context(|| format!("build {commit}"));
         }
-        Ok(None)
+        Ok(Some(format!("{:#}", failed.error)))
     }
 
     /// Takes the ratios of a run.
@@ -323,8 +325,8 @@ impl Hunt<'_> {
         let plan = || self.range.profiled(&[only.gap.first - 1, only.gap.last], self.around);
         let store = Store::open(&self.around.results)?;
         if !self.args.new {
-            for run in self.stored_runs(&store)? {
-                if self.is_of(&run, plan()?, &store)? {
+            for run in finished_runs(&store, self.range.name())? {
+                if is_of(&run, plan()?, &store, self.around)? {
                     told::compared(&run)?;
                     return Ok(ExitCode::SUCCESS);
                 }
@@ -332,7 +334,7 @@ impl Hunt<'_> {
         }
         drop(store);
         self.note("measure the commit beside the one before it, with stacks");
-        carry_out(plan()?, &self.args.run(), self.around)
+        Ok(carry_out(plan()?, &self.args.run(), self.around)?.code())
     }
 
     fn undecided(&self, suspects: &Suspects) -> Result<ExitCode> {

@@ -68,7 +68,7 @@ fn judge(args: &GateArgs, around: &Surroundings) -> Result<Answer> {
     let judging = Judging { bound, allow_busy_host: args.allow_busy_host };
     let analysis = Analysis::of(&run, judging);
     around.go_on()?;
-    let gate = Gate::of(&analysis, args.allow_unfinished, |step| steps.takes_step(step))?;
+    let gate = Gate::of(&analysis, args.allow_unfinished, |step, _| steps.takes_step(step))?;
     Ok(Answer {
         text: match args.format {
             GateFormat::Text => gate::text::render(&gate, around.colour, text_width()),

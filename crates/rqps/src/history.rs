@@ -41,22 +41,36 @@ pub(crate) fn run(args: &HistoryArgs, around: &Surroundings) -> Result<()> {
     write(args.output.as_deref(), &text)
 }
 
-/// The runs that were named, each once, or all that can be read.
+/// The runs that were named, each once, or all that can be read. A name is that of several runs.
 fn select(args: &HistoryArgs, store: &Store) -> Result<Vec<Run>> {
-    let mut ids: Vec<String> = if args.runs.is_empty() {
-        store.list_runs()?.into_iter().map(|run| run.id).collect()
-    } else {
-        let resolve = |run: &String| store.resolve(&run.parse::<RunRef>().unwrap_or_default());
-        args.runs.iter().map(resolve).collect::<Result<_, _>>()?
-    };
+    let known = store.list_runs()?;
+    let mut ids: Vec<String> = Vec::new();
+    for run in &args.runs {
+        let of_name: Vec<String> =
+            known.iter().filter(|known| known.name == *run).map(|run| run.id.clone()).collect();
+        let of = run.parse::<RunRef>().unwrap_or_default();
+        if of == RunRef::Latest || of_name.is_empty() || known.iter().any(|own| own.id == *run) {
+            ids.push(store.resolve(&of)?);
+        } else {
+            ids.extend(of_name);
+        }
+    }
+    if args.runs.is_empty() {
+        ids = known.into_iter().map(|run| run.id).collect();
+    }
     ids.sort_unstable();
     ids.dedup();
+    read(ids, store, args.runs.is_empty())
+}
+
+/// Runs without what no history needs. Where they were not named, those that cannot be read are told and left out.
+pub(crate) fn read(ids: Vec<String>, store: &Store, may_leave_out: bool) -> Result<Vec<Run>> {
     let mut runs = Vec::with_capacity(ids.len());
     for id in ids {
         match store.select_run(&RunRef::Id(id.clone())) {
             Ok(run) => runs.push(slim(run)),
             // Of many runs one is not worth the others; one that was named is what was asked for.
-            Err(error @ Error::Sql { .. }) if args.runs.is_empty() => {
+            Err(error @ Error::Sql { .. }) if may_leave_out => {
                 let error = anyhow::Error::from(error);
                 complain(&format!(
                     "excluded from the history: {error:#}; `rqps runs rm {id}` removes the run"

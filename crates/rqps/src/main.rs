@@ -9,6 +9,7 @@ mod builds;
 mod calibrate;
 mod catalogue;
 mod charts;
+mod commit_plans;
 mod compare;
 mod doctor;
 mod fit;
@@ -32,6 +33,7 @@ mod steps;
 mod suites;
 mod sysbench;
 mod tables;
+mod track;
 mod trial;
 mod typed;
 mod warnings;
@@ -135,7 +137,10 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(_) if interrupt.load(Ordering::Relaxed) => {
-            let can_resume = matches!(cli.command, Command::Run(_) | Command::Profile(_));
+            let can_resume = matches!(
+                cli.command,
+                Command::Run(_) | Command::Profile(_) | Command::Bisect(_) | Command::Track(_)
+            );
             let next = if can_resume { "; run the same command again to resume" } else { "" };
             let why = stopped_by.get().map_or("interrupted", String::as_str);
             complain(&format!("{why}{next}"));
@@ -186,6 +191,7 @@ fn dispatch(cli: &Cli, around: &Surroundings) -> Result<ExitCode> {
     match &cli.command {
         Command::Run(args) => return run::run(args, around),
         Command::Bisect(args) => return bisect::run(args, around),
+        Command::Track(args) => return track::run(args, around),
         Command::Profile(args) => return profile::run(args, around),
         Command::Report(args) => report::write(args, around)?,
         Command::Compare(args) => compare::run(args, around)?,
@@ -220,6 +226,7 @@ fn has_something_to_end(command: &Command) -> bool {
     match command {
         Command::Run(_)
         | Command::Bisect(_)
+        | Command::Track(_)
         | Command::Profile(_)
         | Command::Serve(_)
         | Command::Servers(_)

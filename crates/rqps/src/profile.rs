@@ -24,5 +24,5 @@ pub(crate) fn run(args: &ProfileArgs, around: &Surroundings) -> Result<ExitCode>
     apply(&run, &mut file)?;
     let chosen = ChosenFile { steps: Some(args.steps.clone()), seconds: args.seconds };
     file.profile = Some(ProfilingFile::Chosen(chosen));
-    carry_out(file.resolve(&origin, &around.catalogue)?, &run, around)
+    Ok(carry_out(file.resolve(&origin, &around.catalogue)?, &run, around)?.code())
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use rqps_analysis::Judging;
-use rqps_model::StepOutcome;
+use rqps_model::{Run, StepOutcome};
 use rqps_report::{Detail, TextOptions};
 use rqps_runner::{Carried, Environment, Event, Plan};
 use rqps_store::{RunRef, Store};
@@ -25,11 +25,25 @@ use crate::{Surroundings, complain, report, stack_pages};
 /// Carries out `rqps run ...`.
 pub(crate) fn run(args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
     let plan = plan_of(args, around)?;
-    carry_out(plan, args, around)
+    Ok(carry_out(plan, args, around)?.code())
+}
+
+/// A run that has ended, with its report.
+pub(crate) struct Ended {
+    pub(crate) run: Run,
+    /// Whether all was measured, and told.
+    pub(crate) is_whole: bool,
+}
+
+impl Ended {
+    /// 0 when all was measured, else 2.
+    pub(crate) fn code(&self) -> ExitCode {
+        if self.is_whole { ExitCode::SUCCESS } else { ExitCode::from(2) }
+    }
 }
 
 /// Carries out a plan, with what `args` say beside it, and reports.
-pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Result<ExitCode> {
+pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Result<Ended> {
     let judging = report::judging_of(&args.judging)?;
     let is_armed = args.stop_after.as_ref().map(|time| stop_after(time, around)).transpose()?;
     let began = Instant::now();
@@ -83,7 +97,7 @@ pub(crate) fn carry_out(plan: Plan, args: &RunArgs, around: &Surroundings) -> Re
         ));
     }
     let is_whole = failed.is_empty() && missing.is_empty() && untold.is_empty();
-    Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(2) })
+    Ok(Ended { run, is_whole })
 }
 
 /// Measures a plan, or resumes it unless it is to be a new run. What was measured is kept where that ends early.

@@ -6,7 +6,9 @@ use rqps_model::run::SystemStep;
 use rqps_model::{Estimate, Figure, Placement, Run, RunStep, StepOutcome, Verdict};
 use rqps_stats::change_point::Uncertainty;
 
+use super::lines::server;
 use super::member::Member;
+use super::point_commit::PointCommit;
 use super::step_key::{StepKey, key};
 use super::{Because, Choice, OtherCondition, Point, PointWarning, Surroundings, copies};
 use crate::analysis::SystemPair;
@@ -148,23 +150,33 @@ impl Extracts {
         Some(&found.id)
     }
 
+    /// The point of a system, relative to a base of its run where there is one.
     pub(super) fn point(
         &self,
         member: Member,
+        base: Option<usize>,
         value: Estimate,
-        is_base: bool,
         extract: Extract,
     ) -> Point {
         let run = &self.runs[member.run_idx];
+        let is_base = base == Some(member.system_idx);
+        let is_base_of_run = base == Some(run.base);
         let system = &run.systems[member.system_idx];
-        let version = system.known_version().cloned();
-        let dbms = system.spec.dbms.name();
+        let commit = system.commit().map(|commit| PointCommit {
+            hash: commit.hash.to_owned(),
+            is_changed: commit.is_changed,
+            name: commit.name(),
+            subject: one_line(commit.subject),
+            time: commit.time.to_owned(),
+            after_base: commit.after_base.filter(|_| is_base_of_run),
+        });
         Point {
             run_id: run.id.clone(),
             started_unix_ms: run.started_unix_ms,
             label: one_line(system.spec.label.as_str()),
-            server: version.as_ref().map_or(dbms.to_owned(), |v| format!("{dbms} {v}")),
-            version,
+            server: server(system),
+            version: system.known_version().cloned(),
+            commit,
             value,
             uncertainty: extract.uncertainty.filter(|_| !is_base),
             verdict: extract.verdict.filter(|_| !is_base),

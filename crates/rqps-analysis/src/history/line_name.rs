@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use rqps_model::{
     Compression, CpuSet, Dbms, Durability, Engine, Malloc, MemorySize, SystemSource, SystemSpec,
-    Version,
 };
 
 /// What a series is of.
@@ -49,8 +48,8 @@ pub struct SystemKind {
 /// What points are relative to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseName {
-    /// Its version, where that is known.
-    pub version: Option<Version>,
+    /// Name and version of the server: `MySQL 8.0.33`.
+    pub server: String,
     /// What it is.
     pub kind: SystemKind,
 }

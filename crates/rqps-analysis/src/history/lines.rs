@@ -90,16 +90,24 @@ fn system(runs: &[Run], member: Member) -> &RunSystem {
     &runs[member.run_idx].systems[member.system_idx]
 }
 
-/// By version where any kind of system has several.
+/// Name and version of a system's server.
+pub(super) fn server(system: &RunSystem) -> String {
+    system.server_name().unwrap_or_else(|| system.spec.dbms.name().to_owned())
+}
+
+/// By version where any kind of system has several versions or commits.
 fn order(runs: &[Run], members: &[Member]) -> Order {
-    let of = |m: &Member| {
-        let system = system(runs, *m);
-        Some((&system.spec, system.known_version().cloned()?))
+    let known: Vec<&RunSystem> = members
+        .iter()
+        .map(|member| system(runs, *member))
+        .filter(|system| system.known_version().is_some())
+        .collect();
+    let commit = |system: &RunSystem| system.commit().map(|commit| commit.hash.to_owned());
+    let differ = |a: &RunSystem, b: &RunSystem| {
+        (a.known_version() != b.known_version() || commit(a) != commit(b))
+            && a.spec.is_of_kind(&b.spec)
     };
-    let known: Vec<_> = members.iter().filter_map(of).collect();
-    let several = known.iter().any(|(spec, version)| {
-        known.iter().any(|(other_spec, other)| other != version && other_spec.is_of_kind(spec))
-    });
+    let several = known.iter().any(|a| known.iter().any(|b| differ(a, b)));
     if several { Order::Version } else { Order::Time }
 }
 
@@ -109,11 +117,18 @@ fn are_one_system(a: &RunSystem, b: &RunSystem) -> bool {
     // is ever built in it.
     let is_of_one_origin = a.spec.source == SystemSource::Imported || a.origin == b.origin;
     let program = "program_sha256";
+    // Of a commit, hash and compiler tell what it is. Each cache has a build of its own.
+    let is_of_commit =
+        a.commit().zip(b.commit()).is_some_and(|(a, b)| !a.is_changed && !b.is_changed);
+    let is_one_program = if is_of_commit {
+        a.build.get("built_by") == b.build.get("built_by")
+    } else {
+        is_of_one_origin && a.build.get(program) == b.build.get(program)
+    };
     a.spec.is_of_kind(&b.spec)
-        && a.spec.source == b.spec.source
+        && a.spec.source.is_same_server(&b.spec.source)
         && a.version_text == b.version_text
-        && is_of_one_origin
-        && a.build.get(program) == b.build.get(program)
+        && is_one_program
 }
 
 /// Whether all its systems are what others of their runs are compared with: by time that is no series.
@@ -153,10 +168,8 @@ fn common_base(runs: &[Run], line: &Line, order: Order) -> Option<Base> {
         };
         let n_bases = places.iter().filter(|p| runs[p.run_idx].base == p.system_idx).count();
         if is_fit && best.as_ref().is_none_or(|(n, _)| n_bases > *n) {
-            let name = BaseName {
-                version: candidate.known_version().cloned(),
-                kind: SystemKind::of(&candidate.spec),
-            };
+            let name =
+                BaseName { server: server(candidate), kind: SystemKind::of(&candidate.spec) };
             best = Some((n_bases, Base { name, places }));
         }
     }

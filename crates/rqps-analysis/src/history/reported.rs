@@ -2,7 +2,7 @@
 
 use rqps_model::Verdict;
 
-use super::{BaseName, History, LineName, Order, Scale};
+use super::{BaseName, History, LineName, Order, Point, Scale};
 
 /// Verdicts on the steps of one version against the base of its series.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,8 +33,8 @@ impl Reported {
     }
 }
 
-/// The verdicts on each version, in order; of a version with several points the latest counts. Empty for a history by
-/// time, where a change over the runs is what is looked for.
+/// The verdicts on each version, in order, and on the latest commit; of a version with several points the latest
+/// counts. Empty for a history by time, where a change over the runs is what is looked for.
 #[must_use]
 pub fn reported(history: &History) -> Vec<Reported> {
     let mut out: Vec<Reported> = Vec::new();
@@ -44,7 +44,13 @@ pub fn reported(history: &History) -> Vec<Reported> {
     for series in &history.series {
         let Scale::Relative { base } = &series.scale else { continue };
         for (at, point) in series.points.iter().enumerate().filter(|(_, point)| !point.is_base) {
-            let has_later = series.points[at + 1..].iter().any(|p| p.server == point.server);
+            // Of commits only the latest: a branch has more of them than anybody reads.
+            let is_later = |p: &Point| {
+                let both = p.commit.as_ref().zip(point.commit.as_ref());
+                let is_one_version = both.is_some() && p.version == point.version;
+                p.server == point.server || (!p.is_base && is_one_version)
+            };
+            let has_later = series.points[at + 1..].iter().any(is_later);
             if has_later {
                 continue;
             }

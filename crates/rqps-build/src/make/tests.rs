@@ -115,6 +115,7 @@ fn what_is_ordered_is_resolved_before_anything_is_built() {
     assert!(error.contains("changed since the run began"), "{error}");
     for (how, said) in [
         (SourceBuild { lto: true, ..site.commit_of("HEAD") }, "with lto = true"),
+        (SourceBuild { rocksdb: true, ..site.commit_of("HEAD") }, "with engine = \"rocksdb\""),
         (
             SourceBuild { build: BuildType::Debug, ..site.commit_of("HEAD") },
             "with build = \"debug\"",
@@ -222,4 +223,57 @@ fn versions_are_read_from_sources() {
     assert_eq!(of_autoconf(text).as_deref(), Some("18beta1"));
     assert_eq!(of_autoconf("AC_INIT([other], [1])"), None);
     assert_eq!(of_mysql("MYSQL_VERSION_MAJOR=8"), None);
+}
+
+#[test]
+fn a_build_begins_again_where_an_interruption_left_half_a_file() {
+    let site = Site::new("");
+    let go_on = site.path("go-on");
+    // The second `mkdir` fails, as linking half an object does.
+    let compile = format!("mkdir x && (test -e {} || sleep 600)", go_on.display());
+    fs::write(
+        site.path("recipe.toml"),
+        format!(
+            "[[recipe]]\nname = \"copy\"\ndbms = \"mysql\"\nfrom = \"5\"\nserver = \"mysqld\"\n\
+             [[recipe.step]]\nname = \"compile\"\nwords = [\"sh\", \"-c\", \"{compile}\"]\n{COPY}"
+        ),
+    )
+    .unwrap();
+    let how = site.commit_of("HEAD");
+    let begun = || {
+        let builds = fs::read_dir(site.path("cache/source-builds")).into_iter().flatten().flatten();
+        builds.map(|build| build.path().join("build/x")).any(|made| made.is_dir())
+    };
+    let (stop, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
+    let error = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !begun() && !is_over.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            stop.store(true, Ordering::Relaxed);
+        });
+        let mut watch = Watch { stop: &stop, report: &mut |_| {} };
+        let ended = ensure(Dbms::Mysql, &how, &site.path("cache"), &mut watch);
+        is_over.store(true, Ordering::Relaxed);
+        ended.unwrap_err()
+    });
+    assert!(matches!(error, Error::Server(rqps_server::Error::Interrupted { .. })), "{error}");
+    fs::write(&go_on, "").unwrap();
+    let go_on = AtomicBool::new(false);
+    let mut notes = Vec::new();
+    let mut report = |progress: Progress<'_>| {
+        if let Progress::Note { text } = progress {
+            notes.push(text.to_owned());
+        }
+    };
+    let mut watch = Watch { stop: &go_on, report: &mut report };
+    assert!(ensure(Dbms::Mysql, &how, &site.path("cache"), &mut watch).unwrap().is_new);
+    let again = notes.iter().filter(|note| note.contains("begin again, as an interrupted")).count();
+    assert_eq!(again, 1, "{notes:?}");
+    // A step that fails by itself is not tried twice.
+    let broken = Site::new("[[recipe.step]]\nname = \"compile\"\nwords = [\"mkdir\", \"/\"]\n");
+    let fails = || broken.ensure(&broken.commit_of("HEAD")).unwrap_err().to_string();
+    let log = |error: &str| error.matches("$ mkdir /").count();
+    fails();
+    assert_eq!(log(&fails()), 2);
 }

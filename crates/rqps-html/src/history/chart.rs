@@ -21,6 +21,9 @@ const BELOW: f64 = 26.0;
 /// Widths that labels below a drawing must have room in: of a page and of a phone; pixels.
 const WIDTHS: [f64; 2] = [640.0, 260.0];
 
+/// Digits of a commit below a drawing: as many as git shows.
+const DIGITS: usize = 7;
+
 /// Width of a character of such a label, and the space between two; pixels.
 const CHARACTER: f64 = 6.5;
 const SPACE: f64 = 12.0;
@@ -130,10 +133,11 @@ fn dot(series: &Series, point: &Point, x: &str, axis: Axis) -> Markup {
     }
 }
 
-/// What stands below a point: its version, or its day.
+/// What stands below a point: its commit, its version, or its day.
 fn label(history: &History, point: &Point) -> String {
-    match (history.order, &point.version) {
-        (Order::Version, Some(version)) => version.to_string(),
+    match (history.order, &point.commit, &point.version) {
+        (Order::Version, Some(commit), _) => commit.name.chars().take(DIGITS).collect(),
+        (Order::Version, None, Some(version)) => version.to_string(),
         _ => utc(point.started_unix_ms).get(5..10).unwrap_or_default().to_owned(),
     }
 }

@@ -32,8 +32,8 @@ pub fn sentence(gate: &Gate<'_>) -> String {
 /// What was found slower, and what did not hold its insert rate, which is no slowdown of so much.
 fn found(gate: &Gate<'_>) -> String {
     let analysis = gate.analysis;
-    let who = match analysis.candidates().next() {
-        Some(idx) if noun(gate) == "step" => one_line(analysis.label(idx)),
+    let who = match gate.judged.first() {
+        Some(one) if noun(gate) == "step" => one_line(analysis.label(one.system_idx)),
         _ => "a candidate".to_owned(),
     };
     let (base, bound) = (one_line(analysis.base_label()), exact_percent(analysis.judging.bound));
@@ -125,7 +125,9 @@ pub(super) fn run_errors(gate: &Gate<'_>) -> Vec<(&'static str, String)> {
 
 /// What is counted: of several candidates each has every step.
 pub(super) fn noun(gate: &Gate<'_>) -> &'static str {
-    if gate.analysis.candidates().nth(1).is_some() { "comparison" } else { "step" }
+    let first = gate.judged.first().map(|one| one.system_idx);
+    let is_one = gate.judged.iter().all(|one| Some(one.system_idx) == first);
+    if is_one { "step" } else { "comparison" }
 }
 
 /// What would settle an unclear verdict, in words; `None` where that cannot be told.

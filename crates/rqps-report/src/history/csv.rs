@@ -3,11 +3,11 @@
 use super::names;
 use super::words::sentence;
 use crate::csv::{field, number, words};
-use rqps_analysis::history::{History, Scale, Series};
+use rqps_analysis::history::{History, PointCommit, Scale, Series};
 use rqps_model::Verdict;
 
 /// The columns, in order.
-pub const COLUMNS: [&str; 26] = [
+pub const COLUMNS: [&str; 31] = [
     "step",
     "clients",
     "series",
@@ -19,6 +19,11 @@ pub const COLUMNS: [&str; 26] = [
     "system",
     "server",
     "version",
+    "commit",
+    "files_differ",
+    "commit_time",
+    "commit_subject",
+    "commits_after_base",
     "is_base",
     "value",
     "value_low",
@@ -62,6 +67,8 @@ fn row(history: &History, series: &Series, at: usize) -> [String; COLUMNS.len()]
         (number(interval.map(|(low, _)| low)), number(interval.map(|(_, high)| high)))
     };
     let (low, high) = ends(point.value.interval);
+    let of_commit =
+        |text: fn(&PointCommit) -> String| point.commit.as_ref().map_or_else(String::new, text);
     let (change_low, change_high) = ends(change.and_then(|c| c.size.interval));
     [
         words(&series.step),
@@ -75,6 +82,11 @@ fn row(history: &History, series: &Series, at: usize) -> [String; COLUMNS.len()]
         words(&point.label),
         words(&point.server),
         words(&point.version.as_ref().map_or_else(String::new, ToString::to_string)),
+        of_commit(|commit| commit.hash.clone()),
+        of_commit(|commit| commit.is_changed.to_string()),
+        words(&of_commit(|commit| commit.time.clone())),
+        words(&of_commit(|commit| commit.subject.clone())),
+        of_commit(|commit| commit.after_base.map_or_else(String::new, |n| n.to_string())),
         point.is_base.to_string(),
         number(Some(point.value.point)),
         low,

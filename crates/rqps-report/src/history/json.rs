@@ -47,6 +47,7 @@ struct PointJson<'a> {
     system: &'a str,
     server: &'a str,
     version: Option<String>,
+    commit: Option<CommitJson<'a>>,
     is_base: bool,
     value: EstimateJson,
     verdict: Option<&'static str>,
@@ -54,6 +55,15 @@ struct PointJson<'a> {
     schedule: String,
     kernel: &'a str,
     warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct CommitJson<'a> {
+    hash: &'a str,
+    files_differ: bool,
+    subject: &'a str,
+    time: &'a str,
+    after_base: Option<i64>,
 }
 
 #[derive(Serialize)]
@@ -123,6 +133,13 @@ fn series<'a>(history: &'a History, series: &'a Series) -> SeriesJson<'a> {
                 system: &p.label,
                 server: &p.server,
                 version: p.version.as_ref().map(ToString::to_string),
+                commit: p.commit.as_ref().map(|commit| CommitJson {
+                    hash: &commit.hash,
+                    files_differ: commit.is_changed,
+                    subject: &commit.subject,
+                    time: &commit.time,
+                    after_base: commit.after_base,
+                }),
                 is_base: p.is_base,
                 value: estimate(&p.value),
                 verdict: p.verdict.map(Verdict::word),

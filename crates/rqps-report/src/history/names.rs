@@ -38,10 +38,8 @@ pub(super) fn server(server: &str, line: &LineName) -> String {
 
 /// The base of a series: `MySQL 5.6.14, innodb, small`.
 #[must_use]
-pub fn base(BaseName { version, kind }: &BaseName) -> String {
-    let dbms = kind.dbms.name();
-    let server = version.as_ref().map_or_else(|| dbms.to_owned(), |v| format!("{dbms} {v}"));
-    one_line(&with_details(server, kind))
+pub fn base(BaseName { server, kind }: &BaseName) -> String {
+    one_line(&with_details(server.clone(), kind))
 }
 
 /// `MySQL, innodb, small, innodb_flush_method=fsync, jemalloc`: what is not the default is named.

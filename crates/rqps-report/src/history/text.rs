@@ -4,12 +4,15 @@ use super::names;
 use super::words::{certainty, change_in_short, is_too_short, left_out, sentences, verdicts};
 use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::tone::Tone;
-use rqps_analysis::history::{Change, History, Point, Scale, Series};
+use rqps_analysis::history::{Change, History, Point, PointCommit, Scale, Series};
 use rqps_text::number;
 use rqps_text::words::{NAME_COLUMNS, clip, shorten_apart, wrap};
 
 /// Columns of a run's id, which begins with its start.
 const RUN_COLUMNS: usize = 48;
+
+/// Columns from which on subjects of commits have room.
+const WIDE: usize = 96;
 
 /// The history in lines of at most `width` columns, as far as tables fit; `colour` is for terminals
 /// that want it.
@@ -26,7 +29,7 @@ pub fn render(history: &History, colour: bool, width: usize) -> String {
     for series in &history.series {
         out.push('\n');
         title(&mut out, &heading(series));
-        out.push_str(&grid(series).fitted(width).render_text(colour));
+        out.push_str(&grid(series, width).fitted(width).render_text(colour));
     }
     out.push('\n');
     title(&mut out, "How sure this is");
@@ -105,7 +108,7 @@ pub fn change_at(series: &Series, at: usize) -> Option<&Change> {
     series.changes.iter().find(|change| change.at == at)
 }
 
-fn grid(series: &Series) -> Grid {
+fn grid(series: &Series, width: usize) -> Grid {
     let head = match series.scale {
         Scale::Relative { .. } => "rQPS",
         Scale::Absolute { .. } => "QPS",
@@ -116,28 +119,58 @@ fn grid(series: &Series) -> Grid {
         ("verdict", Side::Left),
         ("change", Side::Left),
         ("version", Side::Left),
+        ("commit", Side::Left),
+        ("date", Side::Left),
+        ("after", Side::Right),
+        ("subject", Side::Left),
         ("system", Side::Left),
         ("run", Side::Left),
         ("warnings", Side::Left),
     ]);
+    let is_of_commits = series.points.iter().all(|point| point.commit.is_some());
     let labels: Vec<&str> = series.points.iter().map(|point| point.label.as_str()).collect();
     let labels = shorten_apart(&labels, NAME_COLUMNS);
     let runs: Vec<&str> = series.points.iter().map(|point| point.run_id.as_str()).collect();
     let runs = shorten_apart(&runs, RUN_COLUMNS);
     for (at, point) in series.points.iter().enumerate() {
         let change = change_at(series, at);
+        let commit = point.commit.as_ref();
+        let of_commit =
+            |text: fn(&PointCommit) -> String| plain(commit.map_or_else(String::new, text));
+        let subject = of_commit(|commit| clip(&commit.subject, NAME_COLUMNS));
         grid.row(vec![
             plain(value(series, point)),
             plain(interval(series, point)),
             point.verdict.map_or_else(GridCell::default, |v| plain(v.word())),
             change.map_or_else(GridCell::default, |c| toned(change_in_short(&c.size), tone(c))),
-            plain(&point.server),
+            plain(version(series, point)),
+            of_commit(|commit| commit.name.clone()),
+            of_commit(|commit| commit.day().to_owned()),
+            of_commit(commits_after_base),
+            if width < WIDE { GridCell::default() } else { subject },
             plain(if is_ambiguous(series, at) { labels[at].clone() } else { String::new() }),
-            plain(&runs[at]),
+            // Commits tell points apart, and take the room.
+            if is_of_commits { GridCell::default() } else { plain(&runs[at]) },
             plain(clip(&point.warning_names().join(" "), NAME_COLUMNS)),
         ]);
     }
     grid
+}
+
+/// The server of a point. Its commit has a column of its own; where all points are of one version, that suffices.
+fn version(series: &Series, point: &Point) -> String {
+    let is_one = series.points.iter().all(|p| p.commit.is_some() && p.version == point.version);
+    match &point.commit {
+        None => point.server.clone(),
+        Some(_) if is_one => String::new(),
+        Some(_) => point.version.as_ref().map_or_else(String::new, ToString::to_string),
+    }
+}
+
+/// Commits from the base to that of a point: `+12`.
+#[must_use]
+pub fn commits_after_base(commit: &PointCommit) -> String {
+    commit.after_base.map_or_else(String::new, |n| format!("{n:+}"))
 }
 
 /// Whether version and run do not tell which system a point is of.

@@ -5,7 +5,7 @@ use rqps_stats::change_point::{START_DF, START_SD};
 
 use rqps_analysis::history::{
     Because, Change, History, LeftOut, Method, Order, OtherCondition, Point, PointWarning,
-    Reported, Scale, Series, Surrounding, reported,
+    Reported, Scale, Series, Surrounding, commits_between, reported,
 };
 use rqps_text::number::{self, utc};
 use rqps_text::words::{clip, list, list_in_short, one_line};
@@ -212,12 +212,20 @@ fn place(points: &[Point], at: usize, order: Order) -> String {
             format!("on {} (run {run})", utc.get(..10).unwrap_or(&utc))
         }
         Order::Version => {
-            let is_same = |other: &Point| other.version == point.version;
+            let is_same = |other: &Point| other.server == point.server;
             let before = at.checked_sub(1).and_then(|before| points.get(before));
             // Several points of one version: the run says which.
             let which =
                 if before.is_some_and(is_same) { format!(" (run {run})") } else { String::new() };
-            format!("at {}{which}", point.server)
+            // Commits in between were not measured, and any of them may be the one.
+            let has_commits = |point: &Point| point.commit.is_some();
+            let is_alone = before.is_none_or(|before| commits_between(before, point) == Some(1));
+            let among = if before.is_some_and(has_commits) && has_commits(point) && !is_alone {
+                " or at a commit before it that was not measured"
+            } else {
+                ""
+            };
+            format!("at {}{which}{among}", point.server)
         }
     }
 }

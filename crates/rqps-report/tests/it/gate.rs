@@ -21,7 +21,7 @@ fn demo() -> Run {
 /// What a run that finished on every step says when all ratios are as they are.
 fn judged(run: &Run, bound: f64, allow_unfinished: bool) -> (Passage, Vec<String>, String) {
     let analysis = Analysis::of(run, bound);
-    let gate = Gate::of(&analysis, allow_unfinished, |_| true).unwrap();
+    let gate = Gate::of(&analysis, allow_unfinished, |_, _| true).unwrap();
     (gate.passage(), errors(&gate), sentence(&gate))
 }
 
@@ -36,7 +36,7 @@ fn sound() -> Run {
 fn every_format_of_every_outcome() {
     let run = demo();
     let analysis = Analysis::of(&run, 0.05);
-    let gate = Gate::of(&analysis, false, |_| true).unwrap();
+    let gate = Gate::of(&analysis, false, |_, _| true).unwrap();
     let out = text::render(&gate, false, 100);
     assert!(out.lines().all(|l| l.chars().count() <= 100), "{out}");
     expect_file!["../data/gate.txt"].assert_eq(&out);
@@ -124,9 +124,9 @@ fn an_unfinished_run_is_judged_only_when_that_is_allowed() {
 fn only_chosen_steps_are_judged_and_loads_never() {
     let run = fixture::pair();
     let analysis = Analysis::of(&run, 0.05);
-    let gate = Gate::of(&analysis, false, |step| step.name.starts_with("scan")).unwrap();
+    let gate = Gate::of(&analysis, false, |step, _| step.name.starts_with("scan")).unwrap();
     assert_eq!(gate.judged.len(), 1);
-    let error = Gate::of(&analysis, false, |step| step.name == "load").unwrap_err();
+    let error = Gate::of(&analysis, false, |step, _| step.name == "load").unwrap_err();
     assert!(matches!(&error, GateError::NoStep { .. }));
     assert!(
         error.to_string().contains("point-query.pre, scan, update-index and insert"),
@@ -140,7 +140,7 @@ fn one_system_alone_is_refused_with_the_remedy() {
     run.systems.truncate(1);
     run.steps.iter_mut().for_each(|step| step.systems.truncate(1));
     let analysis = Analysis::of(&run, 0.05);
-    let error = Gate::of(&analysis, false, |_| true).unwrap_err().to_string();
+    let error = Gate::of(&analysis, false, |_, _| true).unwrap_err().to_string();
     assert!(error.contains("has no candidate") && error.contains("--base SYSTEM --vs SYSTEM"));
 }
 
@@ -164,7 +164,7 @@ fn hostile_text_stays_text() {
             }
         }
         let analysis = Analysis::of(&run, 0.05);
-        let gate = Gate::of(&analysis, false, |_| true).unwrap();
+        let gate = Gate::of(&analysis, false, |_, _| true).unwrap();
         let xml = junit::render(&gate);
         assert!(!xml.contains("<a>") && !xml.contains("<!--") && !xml.contains("]]>"), "{xml}");
         assert_eq!(xml.matches("<testcase ").count(), gate.judged.len());
@@ -188,7 +188,7 @@ fn the_answer_follows_its_schema() {
     let many = doubtful_among(19);
     for run in [demo(), sound(), many, inserts::run(), at_a_rate()] {
         let analysis = Analysis::of(&run, 0.05);
-        let gate = Gate::of(&analysis, true, |_| true).unwrap();
+        let gate = Gate::of(&analysis, true, |_, _| true).unwrap();
         let value: serde_json::Value = serde_json::from_str(&json::render(&gate)).unwrap();
         let errors: Vec<String> = validator.iter_errors(&value).map(|e| e.to_string()).collect();
         assert_eq!(errors, Vec::<String>::new());
@@ -203,7 +203,7 @@ fn flat(text: &str) -> String {
 /// What every format says of a run.
 fn formats(run: &Run) -> Vec<String> {
     let analysis = Analysis::of(run, 0.05);
-    let gate = Gate::of(&analysis, false, |_| true).unwrap();
+    let gate = Gate::of(&analysis, false, |_, _| true).unwrap();
     let all = [
         text::render(&gate, false, 100),
         markdown::render(&gate),
@@ -215,7 +215,7 @@ fn formats(run: &Run) -> Vec<String> {
 
 fn outcomes(run: &Run, allow_unfinished: bool) -> (Passage, Vec<Outcome>) {
     let analysis = Analysis::of(run, 0.05);
-    let gate = Gate::of(&analysis, allow_unfinished, |_| true).unwrap();
+    let gate = Gate::of(&analysis, allow_unfinished, |_, _| true).unwrap();
     (gate.passage(), gate.judged.iter().map(|judged| judged.outcome.clone()).collect())
 }
 
@@ -261,7 +261,7 @@ fn doubtful_among(n: usize) -> Run {
 
 fn unclear(run: &Run) -> String {
     let analysis = Analysis::of(run, 0.05);
-    let gate = Gate::of(&analysis, false, |_| true).unwrap();
+    let gate = Gate::of(&analysis, false, |_, _| true).unwrap();
     assert_eq!(gate.passage(), Passage::Passed);
     let outcome = &gate.judged[0].outcome;
     assert!(matches!(outcome, Outcome::Unclear(_)), "{outcome:?}");
@@ -436,7 +436,7 @@ fn the_file_is_red_wherever_the_exit_code_is_2() {
         [(&run, true, 1), (&run, false, 4), (&fixture::pair(), false, 1)]
     {
         let analysis = Analysis::of(run, 0.05);
-        let gate = Gate::of(&analysis, allow_unfinished, |_| true).unwrap();
+        let gate = Gate::of(&analysis, allow_unfinished, |_, _| true).unwrap();
         assert_eq!(gate.passage(), Passage::Error);
         let xml = junit::render(&gate);
         assert_eq!(xml.matches("<error ").count(), n_errors, "{xml}");

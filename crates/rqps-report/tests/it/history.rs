@@ -4,12 +4,14 @@ use expect_test::expect_file;
 use rqps_analysis::history::{Choice, History, Order, Scale};
 use rqps_model::run::Check;
 use rqps_model::slice::Lateness;
-use rqps_model::{Dbms, Run, RunSystem, Schedule, StepOutcome, SystemSource, Transport};
-use rqps_report::history::words::{because, certainty, sentence, sentences};
+use rqps_model::{
+    COMMITS_AFTER_BASE, Dbms, Run, RunSystem, Schedule, StepOutcome, SystemSource, Transport,
+};
+use rqps_report::history::words::{because, certainty, sentence, sentences, verdicts};
 use rqps_report::history::{csv, json, names, text};
 
 use rqps_fixtures::system;
-use rqps_fixtures::versions::{run, versions, versions_with_warnings};
+use rqps_fixtures::versions::{commits, run, versions, versions_with_warnings};
 
 fn choice<'c>() -> Choice<'c> {
     Choice { order: None, all_hosts: false, step: &|_| true, system: &|_| true }
@@ -42,6 +44,49 @@ fn versions_follow_one_another_by_number() {
     assert_eq!(history.series[0].points.iter().filter(|p| p.is_base).count(), 1);
     let Scale::Relative { base } = &history.series[0].scale else { panic!("no base") };
     assert_eq!(names::base(base), "MariaDB 10.1.23, innodb, small");
+}
+
+#[test]
+fn commits_follow_one_another_as_their_branch_has_them() {
+    let history = History::of(commits(), choice()).unwrap();
+    assert_eq!(history.order, Order::Version);
+    let point = &history.series[0];
+    let after: Vec<Option<i64>> =
+        point.points.iter().map(|p| p.commit.as_ref().unwrap().after_base).collect();
+    // The seventh commit's clock was wrong, which does not matter.
+    let wanted = [None, Some(2), Some(2), Some(7), Some(7), Some(19), Some(19), Some(20)];
+    assert_eq!(after, wanted);
+    let Scale::Relative { base } = &point.scale else { panic!("no base") };
+    assert_eq!(names::base(base), "PostgreSQL 17.4 (000000000000), innodb, small");
+    let text = sentences(&history);
+    assert!(
+        text[0].starts_with(
+            "point-query got slower at PostgreSQL 17.4 (131313131313) or at a commit before it that \
+             was not measured, 8% ["
+        ),
+        "{text:?}"
+    );
+    // Of many commits the verdict on the latest.
+    let verdicts = verdicts(&history);
+    assert_eq!(verdicts.len(), 1, "{verdicts:?}");
+    assert!(verdicts[0].starts_with("PostgreSQL 17.4 (141414141414) against"), "{verdicts:?}");
+    let out = text::render(&history, false, 100);
+    assert!(out.lines().all(|l| l.chars().count() <= 100), "{out}");
+    expect_file!["../data/history-commits.txt"].assert_eq(&out);
+    let narrow = text::render(&history, false, 80);
+    assert!(narrow.lines().all(|l| l.chars().count() <= 80), "{narrow}");
+}
+
+#[test]
+fn commits_of_two_branches_follow_their_dates() {
+    let mut runs = commits();
+    for system in runs.iter_mut().flat_map(|run| &mut run.systems) {
+        system.build.remove(COMMITS_AFTER_BASE);
+    }
+    let history = History::of(runs, choice()).unwrap();
+    let days: Vec<&str> =
+        history.series[0].points.iter().map(|p| p.commit.as_ref().unwrap().day()).collect();
+    assert!(days.is_sorted() && days.last() == Some(&"2026-11-28"), "{days:?}");
 }
 
 #[test]

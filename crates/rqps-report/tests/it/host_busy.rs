@@ -37,7 +37,7 @@ fn be_busy(slice: &mut Slice, others_pct: u64) {
 
 fn gate(run: &Run, judging: Judging) -> (Passage, Vec<String>, String) {
     let analysis = Analysis::of(run, judging);
-    let gate = Gate::of(&analysis, false, |_| true).unwrap();
+    let gate = Gate::of(&analysis, false, |_, _| true).unwrap();
     (gate.passage(), errors(&gate), sentence(&gate))
 }
 

@@ -226,7 +226,7 @@ fn all_formats_name_the_start_and_the_ratio_per_plan() {
 fn a_gate_calls_a_mixture_of_plans_unclear() {
     let run = with_another_plan(1, plan(Path::WholeTable, None, false));
     let analysis = Analysis::of(&run, 0.05);
-    let gate = Gate::of(&analysis, false, |_| true).unwrap();
+    let gate = Gate::of(&analysis, false, |_, _| true).unwrap();
     let told = gate::reason(&gate, &gate.judged[0].outcome).unwrap();
     assert!(told.starts_with("starts of a server ran different query plans"), "{told}");
 }

@@ -59,7 +59,7 @@ fn tls_on_one_of_two_systems_is_in_the_first_line_of_every_report() {
 fn gate_and_comparison_say_it_first_too() {
     let run = tls_on_one();
     let analysis = Analysis::of(&run, 0.05);
-    let gate = Gate::of(&analysis, false, |_| true).unwrap();
+    let gate = Gate::of(&analysis, false, |_, _| true).unwrap();
     let said = gate::text::render(&gate, false, 100);
     assert!(first(&said).starts_with(SAID), "{said}");
     let said = first(&gate::markdown::render(&gate));

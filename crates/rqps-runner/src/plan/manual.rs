@@ -17,7 +17,7 @@ const WIDTH: usize = 100;
 const HEAD: &str = "# Keys of a plan
 
 This plan has every key, with its meaning, its range and its default. A line `# key = value` is a key
-that excludes another one here, or that belongs to another suite. All keys may be left out but those
+that this plan cannot have beside another one, or one of another suite. All keys may be left out but those
 that say which systems to measure. [Write a plan](../how-to/write-a-plan.md) says how to begin.
 
 Times are texts with a unit (`\"20ms\"`, `\"60s\"`, `\"20m\"`), except those in `seconds`. Sizes are texts

@@ -342,6 +342,7 @@ impl SystemFile {
             cc: self.cc.clone(),
             cflags: self.cflags.clone(),
             lto: self.lto.unwrap_or(false),
+            rocksdb: word(self.engine.as_deref())? == Some(Engine::Rocksdb),
             build: word(self.build.as_deref())?.unwrap_or_default(),
             patches: self.patches.clone(),
         }))

@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use rqps_build::Record;
-use rqps_model::{BuildType, SourceBuild, SourceOrigin, SystemSource, SystemSpec, Version};
+use rqps_build::{Record, Repository};
+use rqps_model::{
+    BuildType, COMMIT, COMMIT_SUBJECT, COMMIT_TIME, COMMITS_AFTER_BASE, FILES_DIFFER, SourceBuild,
+    SourceOrigin, SystemSource, SystemSpec, Version,
+};
 use rqps_server::Installed;
 
 use crate::Plan;
@@ -27,8 +30,13 @@ pub(crate) fn version_of(spec: &SystemSpec, how: &SourceBuild) -> Result<Version
     text.parse().with_context(|| format!("read the version of the source of {}", spec.label))
 }
 
-/// An installed server with the facts of its source.
-pub(crate) fn described(found: Installed, how: &SourceBuild, record: &Record) -> Installed {
+/// An installed server with the facts of its source; `base` is the build that others are compared with.
+pub(crate) fn described(
+    found: Installed,
+    how: &SourceBuild,
+    record: &Record,
+    base: Option<&SourceBuild>,
+) -> Installed {
     let origin = match (&how.origin, &record.commit) {
         (SourceOrigin::Commit { repo, .. }, Some(commit)) => {
             format!("commit {} of {}", commit.short(), repo.display())
@@ -36,7 +44,23 @@ pub(crate) fn described(found: Installed, how: &SourceBuild, record: &Record) ->
         (SourceOrigin::Commit { repo, .. }, None) => format!("source of {}", repo.display()),
         (SourceOrigin::Directory { dir, .. }, _) => format!("files of {}", dir.display()),
     };
-    Installed { origin, source_facts: facts(how, record), ..found }
+    let mut source_facts = facts(how, record);
+    let after = base.and_then(|base| commits_after(base, how));
+    source_facts.extend(after.map(|n| (COMMITS_AFTER_BASE.to_owned(), n.to_string())));
+    Installed { origin, source_facts, ..found }
+}
+
+/// How many commits of the branch a build is after another one; negative before it.
+fn commits_after(base: &SourceBuild, how: &SourceBuild) -> Option<i64> {
+    let hash_of = |of: &SourceBuild| match &of.origin {
+        SourceOrigin::Commit { repo, hash, .. } => Some((repo.clone(), hash.clone()?)),
+        SourceOrigin::Directory { .. } => None,
+    };
+    let ((base_repo, from), (repo, to)) = (hash_of(base)?, hash_of(how)?);
+    if base_repo != repo || from == to {
+        return None;
+    }
+    Repository::open(&repo).ok()?.distance(&from, &to)
 }
 
 fn facts(how: &SourceBuild, record: &Record) -> BTreeMap<String, String> {
@@ -57,10 +81,10 @@ fn facts(how: &SourceBuild, record: &Record) -> BTreeMap<String, String> {
         facts.extend(value.map(|value| (name.to_owned(), value)));
     };
     add("source", Some(source.to_owned()));
-    add("commit", commit.map(|commit| commit.hash.clone()));
-    add("commit_subject", commit.map(|commit| commit.subject.clone()));
-    add("commit_time", time.map(|time| time.to_string()));
-    add("files_differ_from_commit", is_changed);
+    add(COMMIT, commit.map(|commit| commit.hash.clone()));
+    add(COMMIT_SUBJECT, commit.map(|commit| commit.subject.clone()));
+    add(COMMIT_TIME, time.map(|time| time.to_string()));
+    add(FILES_DIFFER, is_changed);
     add("source_tree", Some(record.tree.clone()));
     add("recipe", Some(record.recipe.clone()));
     add("build_type", Some(build_type.to_owned()));

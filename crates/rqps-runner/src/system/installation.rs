@@ -113,7 +113,12 @@ impl Installation {
                 render_config(plan, spec, &version, &places)?;
                 let built = rqps_build::ensure(spec.dbms, how, &places.cache, &mut watch)?;
                 let found = detect(&built.prefix, spec, &places, &identity, &mut watch)?;
-                Installed { lease: built.lease, ..builds::described(found, how, &built.record) }
+                let base = match &plan.systems[plan.base].source {
+                    SystemSource::Built(base) => Some(base),
+                    _ => None,
+                };
+                let described = builds::described(found, how, &built.record, base);
+                Installed { lease: built.lease, ..described }
             }
             SystemSource::External { .. } | SystemSource::Builtin | SystemSource::Imported => {
                 bail!("{} is not installed by rqps", spec.label)

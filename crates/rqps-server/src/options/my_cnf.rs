@@ -83,7 +83,7 @@ impl Reader<'_> {
                 read_by = Some(self.groups.who_reads(name));
             } else {
                 let read_by = read_by.ok_or_else(|| {
-                    let detail = format!("{line} stands before any group; write [mysqld] above");
+                    let detail = format!("{line} is before any group; write [mysqld] above it");
                     fault(path, number, detail)
                 })?;
                 match read_by {
@@ -307,7 +307,7 @@ mod tests {
         // An included file begins outside of every group.
         fs::write(at("more.cnf"), "d=4").unwrap();
         let error = read_path(&at("my.cnf")).unwrap_err().to_string();
-        assert!(error.contains("more.cnf:1: d=4 stands before any group"), "{error}");
+        assert!(error.contains("more.cnf:1: d=4 is before any group"), "{error}");
     }
 
     #[test]

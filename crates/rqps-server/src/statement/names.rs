@@ -268,7 +268,7 @@ impl Reader<'_> {
             || tokens.get(at + 2) == Some(&Token::Text);
         if self.level().is_of_tables || is_longer || !self.is_after_expression(before) {
             return Err(format!(
-                "{name:?} stands before a point like a schema; name tables without one, as they \
+                "{name:?} is before a point, as a schema is; name tables without one, as they \
                  lie in rqps's own schema"
             ));
         }

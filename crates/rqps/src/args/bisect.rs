@@ -37,7 +37,7 @@ pub(crate) struct BisectArgs {
     pub(crate) confidence: String,
 
     /// Smallest change that is searched for
-    #[arg(long, value_name = "PERCENT", default_value = "2%")]
+    #[arg(long, value_name = "PERCENT", default_value = Self::MIN_CHANGE)]
     pub(crate) min_change: String,
 
     #[command(flatten)]
@@ -68,9 +68,13 @@ pub(crate) struct BisectArgs {
 }
 
 impl BisectArgs {
+    /// The smallest change that is searched for, unless another one is typed.
+    pub(crate) const MIN_CHANGE: &str = "2%";
+
     /// What the runs that measure commits are told.
     pub(crate) fn run(&self) -> RunArgs {
         RunArgs {
+            plan: self.plan.clone(),
             work: self.work.clone(),
             steps: self.steps.clone(),
             time: self.time.clone(),

@@ -108,7 +108,7 @@ pub(crate) enum HistoryOrder {
 
 #[derive(Debug, Args)]
 pub(crate) struct HistoryArgs {
-    /// Runs: their ids, the beginning of these, their names, or `latest` [default: all]
+    /// Runs: their ids, the beginning of these, their names (all runs of a name), or `latest` [default: all]
     #[arg(value_name = "RUN")]
     pub(crate) runs: Vec<String>,
 

@@ -8,10 +8,11 @@ use rqps_bisect::{Posterior, Suspects};
 use rqps_build::Commit;
 use rqps_model::{Estimate, Run};
 use rqps_text::number::{count, percent, plain_ratio, ratio_with_interval};
-use rqps_text::words::list;
+use rqps_text::words::{list, one_line};
 
 use super::Hunt;
 use super::range::Range;
+use crate::commit_plans::commit_line;
 use crate::output::{say, table};
 
 /// Columns of a subject in the table, which fits 80 columns.
@@ -22,11 +23,6 @@ const CHART: usize = 18;
 
 /// Commits that an answer lists by their subjects.
 const N_LISTED: usize = 10;
-
-/// `1a2b3c4d5e6f Make hash tables smaller`.
-pub(super) fn commit_line(commit: &Commit) -> String {
-    format!("{} {}", commit.short(), commit.subject)
-}
 
 /// Why a ratio is no probe.
 pub(super) fn bar(bar: Bar) -> &'static str {
@@ -131,7 +127,7 @@ fn probes(hunt: &Hunt<'_>) -> Result<String> {
         for place in 1..=hunt.range.last() {
             let commit = &hunt.range.commits[place];
             let row = |what: String, chart: String| {
-                let subject: String = commit.subject.chars().take(SUBJECT).collect();
+                let subject: String = one_line(&commit.subject).chars().take(SUBJECT).collect();
                 vec![
                     commit.short().to_owned(),
                     subject,

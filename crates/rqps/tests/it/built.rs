@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use nix::sys::signal::Signal;
 use rqps_fake_server::{Family, Fault, Tree, When};
 
-use crate::bench::{Bench, Said};
+use crate::bench::{Bench, Said, pause};
 use crate::fake::program;
 
 /// A repository whose commits say in the file `kind` which server their build is: `fast`, `slow`, or one that is not
@@ -22,13 +23,12 @@ impl Site {
     fn new(kinds: &[&str]) -> Self {
         let bench = Bench::impatient();
         let mut trees = Vec::new();
-        for kind in ["fast", "slow"] {
+        // Both wait, so that what else the host does moves their rates little.
+        for (kind, ms) in [("fast", 1), ("slow", 4)] {
             let dir = bench.path(&format!("trees/{kind}"));
             let mut tree = Tree::lay_out(&dir, &program(), Family::Postgres, "11.22").unwrap();
-            if kind == "slow" {
-                let late = Fault::Slow(Duration::from_millis(1));
-                tree.fail_each_time(When::Now, late).unwrap();
-            }
+            let late = Fault::Slow(Duration::from_millis(ms));
+            tree.fail_each_time(When::Now, late).unwrap();
             trees.push(tree);
         }
         fs::create_dir(bench.path("repo")).unwrap();
@@ -221,4 +221,195 @@ fn what_cannot_be_searched_is_refused() {
         ["bisect", "pair.toml", "--repo", "repo", "--good", "HEAD~1", "--step", "point-query"];
     site.write_pair(["HEAD~1", "HEAD"]);
     assert!(site.rqps(&words).stderr.contains("one [[system]] at most"));
+}
+
+/// `rqps track` on the plan.
+fn track(site: &Site, more: &[&str]) -> Said {
+    let words = ["track", "plan.toml", "--repo", "repo", "--no-html", "--allow-busy-host"];
+    let words: Vec<&str> = words.iter().chain(more).copied().collect();
+    site.rqps(&words)
+}
+
+fn n_runs(site: &Site) -> usize {
+    site.bench.json(&["runs", "list", "--json"]).as_array().unwrap().len()
+}
+
+#[test]
+fn a_branch_is_tracked_and_the_commit_that_made_it_slower_is_found() {
+    let site = Site::new(&["fast", "fast"]);
+    site.git(&["tag", "release", "HEAD~1"]);
+    let first = track(&site, &["--pin", "release"]);
+    assert_eq!(first.code(), 0, "{}\n{}", first.stdout, first.stderr);
+    assert!(first.stderr.contains("the first one of HEAD that is measured"), "{}", first.stderr);
+    let run = site.bench.latest();
+    let name = format!("track-repo-HEAD-pin-{}", &site.git(&["rev-parse", "release"])[..12]);
+    assert_eq!(run["name"], name);
+
+    // Three commits in one call.
+    for (kind, subject) in [("fast", "one"), ("slow", "two"), ("slow", "three")] {
+        site.commit(kind, subject);
+    }
+    let slower = track(&site, &["--pin", "release", "--no-bisect"]);
+    assert_eq!(slower.code(), 1, "{}\n{}", slower.stdout, slower.stderr);
+    assert!(slower.stderr.contains("3 commits after the last measured one"), "{}", slower.stderr);
+    assert!(slower.stdout.contains("this finds it:\n  rqps bisect plan.toml"), "{}", slower.stdout);
+    let searched = track(&site, &["--pin", "release"]);
+    assert_eq!(searched.code(), 1, "{}\n{}", searched.stdout, searched.stderr);
+    let culprit = site.git(&["rev-parse", "HEAD~1"]);
+    let answer = format!("{} two\nis the commit that changed point-query", &culprit[..12]);
+    assert!(searched.stdout.contains(&answer), "{}", searched.stdout);
+
+    // Nothing new: the same answer, and nothing is measured.
+    let n_before = n_runs(&site);
+    let again = track(&site, &["--pin", "release"]);
+    assert_eq!(again.code(), 1, "{}", again.stderr);
+    assert!(again.stdout.contains("nothing new on HEAD since"), "{}", again.stdout);
+    assert!(again.stdout.contains(&answer), "{}", again.stdout);
+    assert_eq!(n_runs(&site), n_before);
+
+    // The history has the commits in their order.
+    let history = site.bench.json(&["history", &name, "--format", "json"]);
+    let points = history["series"][0]["points"].as_array().unwrap();
+    let after: Vec<Option<i64>> =
+        points.iter().map(|point| point["commit"]["after_base"].as_i64()).collect();
+    assert_eq!(after, [None, Some(1), Some(1), Some(4)], "{history}");
+    let change = history["changes"][0].as_str().unwrap();
+    assert!(change.contains("or at a commit before it that was not measured"), "{change}");
+
+    // What was slower and is mended passes against the pinned commit.
+    site.commit("fast", "mended");
+    let mended = track(&site, &["--pin", "release", "--no-bisect"]);
+    assert_eq!(mended.code(), 0, "{}\n{}", mended.stdout, mended.stderr);
+    let head = site.git(&["rev-parse", "HEAD"]);
+    let told = format!("{} mended changed the speed of point-query", &head[..12]);
+    assert!(mended.stdout.contains(&told), "{}", mended.stdout);
+
+    // A slowdown that is accepted is measured against no commit before it.
+    site.commit("slow", "slow again");
+    assert_eq!(track(&site, &["--pin", "release", "--no-bisect"]).code(), 1);
+    let accepted = track(&site, &["--pin", "HEAD"]);
+    assert_eq!(accepted.code(), 0, "{}", accepted.stderr);
+    assert!(accepted.stdout.contains("HEAD is the pinned commit"), "{}", accepted.stdout);
+    site.commit("slow", "and one more");
+    let after = track(&site, &["--pin", "HEAD~1", "--no-bisect"]);
+    assert_eq!(after.code(), 0, "{}\n{}", after.stdout, after.stderr);
+
+    // The branch is rewritten to before the last measured commit.
+    site.git(&["reset", "--quiet", "--hard", "HEAD~6"]);
+    site.commit("fast", "another way");
+    let rewritten = track(&site, &["--pin", "release", "--no-bisect"]);
+    assert_eq!(rewritten.code(), 0, "{}\n{}", rewritten.stdout, rewritten.stderr);
+    assert!(rewritten.stdout.contains("HEAD was rewritten: commit "), "{}", rewritten.stdout);
+    assert!(
+        rewritten.stderr.contains("1 commit after the last measured one"),
+        "{}",
+        rewritten.stderr
+    );
+}
+
+#[test]
+fn what_cannot_be_tracked_is_refused() {
+    let site = Site::new(&["fast", "missing"]);
+    for (words, said) in [
+        (&["--pin", "nosuch"][..], "has no commit \"nosuch\""),
+        (&["--pin", "HEAD~1", "--branch", "nosuch"], "has no commit \"nosuch\""),
+        (&["--pin", "HEAD~1", "--max-slowdown", "much"], "--max-slowdown \"much\""),
+        // The latest commit does not build.
+        (&["--pin", "HEAD~1"], " commit 1: "),
+    ] {
+        let refused = track(&site, words);
+        assert_eq!(refused.code(), 2, "{words:?}");
+        assert!(refused.stderr.contains(said), "{words:?}: {}", refused.stderr);
+    }
+}
+
+#[test]
+fn a_killed_build_and_a_killed_probe_are_resumed() {
+    let site = Site::new(&["fast", "fast", "slow"]);
+    // Copies, then waits below a shell that hears nothing of rqps's end, until it may go on.
+    let go_on = site.bench.path("go-on");
+    let recipe = fs::read_to_string(site.bench.path("recipe.toml")).unwrap();
+    let wait = format!(
+        "[[recipe.step]]\nname = 'wait'\n\
+         words = ['sh', '-c', 'touch \"$0.waits\"; (while ! test -e \"$0\"; do sleep 0.05; done)', '{}']\n",
+        go_on.display()
+    );
+    site.bench.write("recipe.toml", &format!("{recipe}{wait}"));
+    let first = site.git(&["rev-parse", "HEAD~2"]);
+    let cache = site.cache().display().to_string();
+    let words = [
+        "--cache",
+        &cache,
+        "bisect",
+        "plan.toml",
+        "--repo",
+        "repo",
+        "--step",
+        "point-query",
+        "--no-html",
+        "--allow-busy-host",
+        "--good",
+        &first,
+        "--bad",
+        "HEAD",
+    ];
+    let waits = site.bench.path("go-on.waits");
+    let killed = site.bench.spawn(&words);
+    while !waits.exists() {
+        pause();
+    }
+    killed.signal(Signal::SIGKILL);
+    killed.finish();
+    let mut killed = site.bench.spawn(&words);
+    killed.await_line("ended compilers of an earlier attempt");
+    fs::write(&go_on, "").unwrap();
+    // Killed again while it measures.
+    killed.run_id();
+    killed.await_line("point-query.warm");
+    killed.signal(Signal::SIGKILL);
+    killed.finish();
+    let said = site.bench.run(&words);
+    assert_eq!(said.code(), 0, "{}\n{}", said.stdout, said.stderr);
+    let culprit = site.git(&["rev-parse", "HEAD"]);
+    let answer = format!("{} commit 2\nis the commit that changed", &culprit[..12]);
+    assert!(said.stdout.contains(&answer), "{}", said.stdout);
+    assert!(said.stderr.contains("resume"), "{}", said.stderr);
+}
+
+#[test]
+fn a_branch_that_is_rewritten_meanwhile_changes_no_search() {
+    let site = Site::new(&["fast", "fast", "slow"]);
+    let (first, last) = (site.git(&["rev-parse", "HEAD~2"]), site.git(&["rev-parse", "HEAD"]));
+    site.git(&["branch", "work"]);
+    let cache = site.cache().display().to_string();
+    let words = |bad: &'static str| {
+        [
+            "--cache",
+            &cache,
+            "bisect",
+            "plan.toml",
+            "--repo",
+            "repo",
+            "--step",
+            "point-query",
+            "--no-html",
+            "--allow-busy-host",
+            "--good",
+            &first,
+            "--bad",
+            bad,
+        ]
+        .map(str::to_owned)
+    };
+    let spawned = words("work");
+    let mut search = site.bench.spawn(&spawned.each_ref().map(String::as_str));
+    search.await_line("probe 1:");
+    site.git(&["branch", "--force", "work", &first]);
+    let said = search.finish();
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    // What it measured are the commits that the branch had when it began.
+    let n_before = n_runs(&site);
+    let again = site.bench.run(&words("HEAD").each_ref().map(String::as_str));
+    assert!(again.stdout.contains(&format!("{} commit 2", &last[..12])), "{}", again.stdout);
+    assert_eq!(n_runs(&site), n_before);
 }

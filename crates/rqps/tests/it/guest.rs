@@ -347,6 +347,6 @@ fn statements_that_reach_further_are_refused_before_anything_is_made() {
     host.write_plan("sql_after_load = ['DELETE FROM public.orders']");
     let said = host.run(&[]);
     assert_eq!(said.code(), 2, "{}", said.stderr);
-    assert!(said.stderr.contains("\"public\" stands before a point"), "{}", said.stderr);
+    assert!(said.stderr.contains("\"public\" is before a point"), "{}", said.stderr);
     assert_eq!(host.schemas(), Vec::<String>::new());
 }

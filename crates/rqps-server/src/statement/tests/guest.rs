@@ -117,6 +117,6 @@ fn columns_named_as_a_schema_of_the_server_pass() {
 #[test]
 fn a_refusal_names_the_word_and_what_to_write() {
     expect_test::expect![[r#"
-        "SELECT * FROM shop.orders" is not sent to a server given by its address: "shop" stands before a point like a schema; name tables without one, as they lie in rqps's own schema"#]]
+        "SELECT * FROM shop.orders" is not sent to a server given by its address: "shop" is before a point, as a schema is; name tables without one, as they lie in rqps's own schema"#]]
     .assert_eq(&check_guest(Dbms::Mysql, "SELECT * FROM shop.orders", &[]).unwrap_err().to_string());
 }

@@ -1,0 +1,71 @@
+//! Between which measured commits the speed of steps changed.
+
+use rqps_analysis::history::{Choice, History, Order, Point, Scale};
+use rqps_model::Run;
+
+/// Two measured commits, and the steps whose speed changed between them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stretch {
+    /// Full hashes.
+    pub(super) good: String,
+    pub(super) bad: String,
+    pub(super) steps: Vec<String>,
+    /// Whether it is from the last commit to the latest, by the verdicts of their run.
+    pub(super) is_by_verdict: bool,
+}
+
+/// Where the history of `runs` has a change in a step of the `latest`, between commits that `is_of_branch` takes;
+/// `by_verdict` is where the latest run says so.
+pub(super) fn find(
+    runs: Vec<Run>,
+    latest: &Run,
+    is_of_branch: &dyn Fn(&str) -> bool,
+    by_verdict: Option<Stretch>,
+) -> Vec<Stretch> {
+    let mut found: Vec<Stretch> = by_verdict.into_iter().collect();
+    let steps: Vec<&str> = latest.steps.iter().map(|step| step.info.name.as_str()).collect();
+    let choice = Choice {
+        order: Some(Order::Version),
+        all_hosts: false,
+        step: &|step| steps.contains(&step.name.as_str()),
+        system: &|system| system.commit().is_some_and(|commit| is_of_branch(commit.hash)),
+    };
+    // Without a history there is no change in it. Rates of different nights say little of a server.
+    let series = History::of(runs, choice).map_or_else(|_| Vec::new(), |history| history.series);
+    for series in series.iter().filter(|series| matches!(series.scale, Scale::Relative { .. })) {
+        for change in series.changes.iter().rev() {
+            let Some(Ends { good, bad }) = ends(&series.points, change.at) else { continue };
+            let known = found.iter_mut().find(|known| (&*known.good, &*known.bad) == (good, bad));
+            match known {
+                Some(known) if known.steps.contains(&series.step) => {}
+                Some(known) => known.steps.push(series.step.clone()),
+                None => found.push(Stretch {
+                    good: good.to_owned(),
+                    bad: bad.to_owned(),
+                    steps: vec![series.step.clone()],
+                    is_by_verdict: false,
+                }),
+            }
+        }
+    }
+    found
+}
+
+/// The hashes of the commits that a change lies between.
+#[derive(Debug, PartialEq, Eq)]
+struct Ends<'p> {
+    good: &'p str,
+    bad: &'p str,
+}
+
+/// The last commit before a change, and the first one after it. A commit that was measured twice has two points, which
+/// a change may lie between.
+fn ends(points: &[Point], at: usize) -> Option<Ends<'_>> {
+    let bad = hash(points.get(at)?)?;
+    let good = points[..at].iter().rev().filter_map(hash).find(|hash| *hash != bad)?;
+    Some(Ends { good, bad })
+}
+
+fn hash(point: &Point) -> Option<&str> {
+    point.commit.as_ref().map(|commit| commit.hash.as_str())
+}
