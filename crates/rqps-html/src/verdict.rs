@@ -7,8 +7,9 @@ use super::part::BasePart;
 use rqps_analysis::headline::{Counts, cpu_behind};
 use rqps_analysis::{Analysis, Cell, Headline, half_widths};
 use rqps_model::WarningKind;
-use rqps_report::headline;
+use rqps_model::warning::StepClass;
 use rqps_report::warning;
+use rqps_report::{headline, layout};
 use rqps_text::number;
 use rqps_text::words::one_line;
 
@@ -68,8 +69,12 @@ fn sure(analysis: &Analysis<'_>) -> Markup {
     let missing: Vec<WarningKind> =
         analysis.not_measured.iter().filter(is_missing).cloned().collect();
     html! {
+        // The table of several candidates has them.
         @for widths in warning::sentences(analysis, half_widths(analysis).as_slice()) {
-            p.hint { (outside(&widths)) " " a href="#method" { "How sure this is" } }
+            p.hint {
+                @if analysis.headlines.len() == 1 { (outside(&widths)) " " }
+                a href="#method" { "How sure this is" }
+            }
         }
         @if let Some((first, rest)) = warning::sentences(analysis, &missing).split_first() {
             p.hint {
@@ -103,34 +108,68 @@ fn block(analysis: &Analysis<'_>, headline: &Headline) -> Markup {
 fn candidates(analysis: &Analysis<'_>) -> Markup {
     let has_others =
         analysis.headlines.iter().any(|own| own.counts.total() > own.counts.measured());
+    let classes: Vec<StepClass> = [StepClass::Reads, StepClass::Writes, StepClass::Others]
+        .into_iter()
+        .filter(|class| {
+            let mut all = analysis.headlines.iter().flat_map(|own| &own.half_widths);
+            all.any(|half| half.kind == *class)
+        })
+        .collect();
     let number = |n: usize| html! { td.num { @if n > 0 { (n) } @else { span.faint { "0" } } } };
     html! {
         div.scroll tabindex="0" role="region" aria-label="Verdicts on all candidates" {
             table.numbers.candidates {
                 thead { tr {
                     th scope="col" { "Candidate" }
-                    th.num scope="col" { "Median rQPS" } th.num scope="col" { "±" }
+                    th.num scope="col" { "Median rQPS" }
                     th.num scope="col" { "Slower" } th.num scope="col" { "Faster" }
                     th.num scope="col" { "Same" } th.num scope="col" { "Unclear" }
                     @if has_others { th.num scope="col" { "No verdict" } }
                     th scope="col" { "Worst step" } th scope="col" { "Best step" }
+                    @for class in &classes { th.num scope="col" { "± " (short_class(*class)) } }
                 } }
                 tbody { @for own in &analysis.headlines {
                     @let counts = own.counts;
                     tr {
-                        th scope="row" { (outside(analysis.label(own.system_idx))) }
+                        th scope="row" { (candidate(analysis, own.system_idx)) }
                         td.num { @if let Some(median) = own.median { (number::plain_ratio(median)) } }
-                        td.num { @if let Some(half) = own.half_width { (number::small_percent(half)) } }
                         (number(counts.slower)) (number(counts.faster))
                         (number(counts.same)) (number(counts.unclear))
                         @if has_others { (number(counts.total() - counts.measured())) }
                         td { (end(analysis, own.range.map(|range| range.lowest_idx), own.system_idx)) }
                         td { (end(analysis, own.range.map(|range| range.highest_idx), own.system_idx)) }
+                        @for class in &classes { td.num {
+                            @if let Some(half) = own.half_widths.iter().find(|half| half.kind == *class) {
+                                (number::small_percent(half.median))
+                            }
+                        } }
                     }
                 } }
             }
         }
-        p.hint { "±: median half-width of the 95% intervals. A link leads to the step." }
+        p.hint {
+            "±: median half-width of the 95% intervals, of reads and of writes. Same: within "
+            (number::exact_percent(analysis.judging.bound)) " of the base. Unclear: the interval does not tell."
+        }
+    }
+}
+
+/// The label of a candidate, and its server where servers differ and the label is another text.
+fn candidate(analysis: &Analysis<'_>, idx: usize) -> Markup {
+    let (label, server) = (analysis.label(idx), layout::version(analysis, idx));
+    let differ = (0..analysis.run.systems.len()).any(|at| layout::version(analysis, at) != server);
+    html! {
+        (outside(label))
+        @if differ && server != label { span.below { (outside(&server)) } }
+    }
+}
+
+/// The word for a kind of steps at the head of a column.
+fn short_class(class: StepClass) -> &'static str {
+    match class {
+        StepClass::Reads => "reads",
+        StepClass::Writes => "writes",
+        StepClass::Others => "others",
     }
 }
 
@@ -140,7 +179,9 @@ fn end(analysis: &Analysis<'_>, step_idx: Option<usize>, system_idx: usize) -> M
     html! {
         @if let Some((at, step)) = found {
             @let cell = step.cells.get(system_idx);
-            @if let Some(ratio) = cell.and_then(Cell::rqps) { (number::ratio(&ratio)) " " }
+            @if let Some(ratio) = cell.and_then(Cell::rqps) {
+                (number::ratio(&ratio)) " " span.range { (super::label::interval(&ratio)) } " "
+            }
             a href={ "#step-" (at) } { (outside(&step.title)) }
             @if let Some(cause) = cell.and_then(Cell::cause) {
                 span.below { (cause.kind.words(cause.direction)) }

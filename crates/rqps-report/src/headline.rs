@@ -14,18 +14,41 @@ const OVER_RUNS: &str = "Different runs: ratios include changes of the host betw
 /// Candidates that a heading names.
 const MOST_NAMED: usize = 3;
 
-/// The heading of a table of several candidates: `MySQL 8.0.33 and MySQL 9.7.4 against MySQL
-/// 5.6.14, 12 steps`.
+/// The heading of a table of several candidates: `Slower than MySQL 5.6.14: MySQL 8.0.33 on 11 and MySQL 9.7.4 on 10
+/// of 13 steps`; those that are faster where none is slower, and what is compared where neither is.
 #[must_use]
 pub fn of_several(analysis: &Analysis<'_>) -> String {
+    let base = &analysis.names[analysis.base];
+    let n_steps = analysis.steps.iter().filter(|step| step.is_compared()).count();
+    let steps = count(n_steps, "step");
+    let told = |what: &str, n_of: fn(&Headline) -> usize| {
+        let found: Vec<&Headline> = analysis.headlines.iter().filter(|own| n_of(own) > 0).collect();
+        let named: Vec<String> = found
+            .iter()
+            .map(|own| format!("{} on {}", analysis.names[own.system_idx], n_of(own)))
+            .collect();
+        match named.len() {
+            0 => None,
+            1..=MOST_NAMED => Some(format!("{what} than {base}: {} of {steps}", list(&named))),
+            n => {
+                let all = analysis.headlines.len();
+                let who = if n == all { format!("all {all}") } else { format!("{n} of {all}") };
+                Some(format!("{what} than {base}: {who} candidates, on some of {steps}"))
+            }
+        }
+    };
+    if let Some(found) =
+        told("Slower", |own| own.counts.slower).or_else(|| told("Faster", |own| own.counts.faster))
+    {
+        return found;
+    }
     let names: Vec<String> =
         analysis.headlines.iter().map(|own| analysis.names[own.system_idx].clone()).collect();
     let who = match names.len() {
         0..=MOST_NAMED => list(&names),
         n => count(n, "candidate"),
     };
-    let n_steps = analysis.steps.iter().filter(|step| step.is_compared()).count();
-    format!("{who} against {}, {}", analysis.names[analysis.base], count(n_steps, "step"))
+    format!("{who} against {base}, {steps}")
 }
 
 /// The verdict in one sentence.

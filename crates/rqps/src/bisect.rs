@@ -119,13 +119,16 @@ pub(crate) fn confidence(text: &str) -> Result<f64> {
 
 impl<'a> Hunt<'a> {
     fn of(args: &'a BisectArgs, around: &'a Surroundings) -> Result<Self> {
+        let judging = report::judging_of(&args.judging)?;
+        let confidence = confidence(&args.confidence)?;
+        let min_change = report::parse_percent("--min-change", &args.min_change)?;
         Ok(Self {
             args,
             around,
-            judging: report::judging_of(&args.judging)?,
+            judging,
             range: Range::of(args)?,
-            confidence: confidence(&args.confidence)?,
-            min_change: report::parse_percent("--min-change", &args.min_change)?,
+            confidence,
+            min_change,
             probes: Vec::new(),
             broken: BTreeMap::new(),
             probe_s: Vec::new(),

@@ -21,6 +21,8 @@ pub(crate) struct CommitPlans {
     /// The plan without systems, and what all of them share.
     file: PlanFile,
     shared: SystemFile,
+    /// How stacks are recorded where they are.
+    profile: ProfilingFile,
     origin: String,
 }
 
@@ -63,7 +65,9 @@ impl CommitPlans {
             bail!("{origin}: `{command}` measures commits alone; leave out null");
         }
         apply(args, &mut file)?;
-        Ok(Self { file, shared, origin })
+        // Stacks are for the last comparison.
+        let profile = file.profile.take().unwrap_or(ProfilingFile::Switch(true));
+        Ok(Self { file, shared, profile, origin })
     }
 
     /// The name that the plan has.
@@ -108,7 +112,7 @@ impl CommitPlans {
 
     /// The same, which records stacks too.
     pub(crate) fn profiled(&self, commits: &[Labelled<'_>], around: &Surroundings) -> Result<Plan> {
-        let profile = Some(ProfilingFile::Switch(true));
+        let profile = Some(self.profile.clone());
         let file = PlanFile { profile, ..self.file_of(commits) };
         Ok(file.resolve(&self.origin, &around.catalogue)?)
     }

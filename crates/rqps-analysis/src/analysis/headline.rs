@@ -1,5 +1,6 @@
 //! The summary of a run for each candidate: counts, extremes, causes, and why steps are unclear.
 
+use rqps_model::warning::HalfWidth;
 use rqps_model::{Estimate, StepKind, Verdict};
 
 use super::settle::{self, Settle};
@@ -14,8 +15,8 @@ pub struct Headline {
     pub counts: Counts,
     /// Median of the rQPS of all compared steps.
     pub median: Option<f64>,
-    /// Median half-width of the intervals of these ratios, as a share.
-    pub half_width: Option<f64>,
+    /// Median half-widths of the intervals of these ratios, by kind of step.
+    pub half_widths: Vec<HalfWidth>,
     /// Index of the slower step with the smallest rQPS.
     pub worst_idx: Option<usize>,
     /// Index of the faster step with the largest rQPS.
@@ -120,11 +121,7 @@ fn headline(analysis: &Analysis<'_>, system_idx: usize) -> Headline {
         system_idx,
         counts,
         median: median(compared().filter_map(|(_, step)| point(step)).collect()),
-        half_width: median(
-            compared()
-                .filter_map(|(_, step)| step.cells.get(system_idx)?.comparable_rqps()?.half_width())
-                .collect(),
-        ),
+        half_widths: super::width::medians(analysis, |idx| idx == system_idx),
         worst_idx: extreme(Verdict::Slower, |new, old| new < old),
         best_idx: extreme(Verdict::Faster, |new, old| new > old),
         is_over_runs: joined.is_some_and(|joined| !joined.is_one_run(analysis.base, system_idx)),

@@ -32,22 +32,27 @@ pub fn sentence(gate: &Gate<'_>) -> String {
 /// What was found slower, and what did not hold its insert rate, which is no slowdown of so much.
 fn found(gate: &Gate<'_>) -> String {
     let analysis = gate.analysis;
-    let who = match gate.judged.first() {
-        Some(one) if noun(gate) == "step" => one_line(analysis.label(one.system_idx)),
-        _ => "a candidate".to_owned(),
-    };
     let (base, bound) = (one_line(analysis.base_label()), exact_percent(analysis.judging.bound));
     let of = count(gate.judged.len(), noun(gate));
-    let mut said = Vec::new();
     let (slower, short) = (gate.counts().slower, gate.counts().sla_failed);
-    if slower > 0 || short == 0 {
-        let on = if slower == 0 { "none".to_owned() } else { slower.to_string() };
-        said.push(format!("was found slower than {base} by {bound} or more on {on} of {of}"));
+    let only = gate.judged.first().filter(|_| noun(gate) == "step");
+    let only = only.map(|one| one_line(analysis.label(one.system_idx)));
+    if slower == 0 && short == 0 {
+        // What is unclear may be slower.
+        let than = format!("was found to be slower than {base} by {bound} or more");
+        return match only {
+            Some(who) => format!("no step of {who} {than}, of {of}"),
+            None => format!("no candidate {than} in {of}"),
+        };
+    }
+    let mut said = Vec::new();
+    if slower > 0 {
+        said.push(format!("is slower than {base} by {bound} or more on {slower} of {of}"));
     }
     if short > 0 {
         said.push(format!("did not hold an insert rate that {base} held on {short} of {of}"));
     }
-    format!("{who} {}", said.join(", and "))
+    format!("{} {}", only.unwrap_or_else(|| "a candidate".to_owned()), said.join(", and "))
 }
 
 /// Why there is no judgement, and what was found all the same.

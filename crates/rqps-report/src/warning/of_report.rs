@@ -313,10 +313,10 @@ fn gap_in_words(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
                 (n, all) => format!(" on {n} of {all} steps ({})", list_in_short(steps)),
             };
             let verdicts = match is_barred {
-                true => "Such steps have no verdict. Repeat the run when the host is quiet.",
+                true => "These steps have no verdict. Repeat the run when the host is quiet.",
                 false => "--allow-busy-host keeps the verdicts.",
             };
-            format!("Unreliable: {who} of this host's CPU{on}. {verdicts}")
+            format!("Unreliable{on}: {who} of this host's CPU. {verdicts}")
         }
         WarningKind::WarmUps { steps } => format!(
             "Not in the tables, because these steps only warm caches: {}.",

@@ -65,10 +65,11 @@ fn verdicts_of_a_busy_host_are_withheld_and_the_report_says_so_first() {
     let counts = analysis.headlines[0].counts;
     assert_eq!(counts.host_busy, 1);
     let page = page(&run, 0.05.into());
-    let first = page.find("Unreliable: other programs used 7").unwrap();
+    let first = page.find("Unreliable on 1 of ").unwrap();
     let verdict = page.find(&headline::sentence(&analysis, &analysis.headlines[0])[..30]).unwrap();
     assert!(first < verdict, "{page}");
-    assert!(page.contains("Such steps have no verdict."), "{page}");
+    assert!(page.contains("(point-query.pre): other programs used 7"), "{page}");
+    assert!(page.contains("These steps have no verdict."), "{page}");
 }
 
 #[test]

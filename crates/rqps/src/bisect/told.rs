@@ -21,6 +21,9 @@ const SUBJECT: usize = 16;
 /// Columns of the chart.
 const CHART: usize = 18;
 
+/// The largest probability that is written as it is.
+const MOST_SHOWN: f64 = 0.999;
+
 /// Commits that an answer lists by their subjects.
 const N_LISTED: usize = 10;
 
@@ -56,7 +59,7 @@ pub(super) fn probe_line(commit: &Commit, ratios: &BTreeMap<String, Estimate>) -
 /// The answer: one commit, or several that cannot be told apart.
 pub(super) fn found(hunt: &Hunt<'_>, suspects: &Suspects) -> Result<()> {
     let steps = hunt.steps_listed();
-    let probability = percent(suspects.probability);
+    let probability = chance(suspects.probability);
     let places: Vec<usize> = suspects.places().collect();
     let text = match places.as_slice() {
         [place] => {
@@ -94,7 +97,7 @@ pub(super) fn undecided(hunt: &Hunt<'_>, suspects: &Suspects) -> Result<()> {
          one of {} changed {steps}:\n{}Measure each commit longer (--time, --starts), or ask for less \
          (--confidence).\n\n{}",
         hunt.args.confidence,
-        percent(suspects.probability),
+        chance(suspects.probability),
         count(places.len(), "commit"),
         listed(hunt, &places),
         probes(hunt)?
@@ -155,7 +158,16 @@ fn probes(hunt: &Hunt<'_>) -> Result<String> {
 /// That a commit is the one: its share of those that no probe tells apart.
 fn probability(posterior: &Posterior, place: usize) -> String {
     let of = posterior.gaps.iter().find(|own| own.gap.has(place));
-    of.map_or_else(String::new, |own| percent(own.of_commit()))
+    of.map_or_else(String::new, |own| chance(own.of_commit()))
+}
+
+/// A probability in percent; no search is certain.
+fn chance(probability: f64) -> String {
+    if probability > MOST_SHOWN {
+        format!(">{}", percent(MOST_SHOWN))
+    } else {
+        percent(probability)
+    }
 }
 
 /// From the lowest to the highest end of all intervals.

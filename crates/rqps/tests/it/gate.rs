@@ -18,7 +18,7 @@ fn nothing_slower_ends_with_0() {
     assert_eq!((said.code(), said.stderr.as_str()), (0, ""));
     assert!(
         said.stdout.starts_with(
-            "passed: pg180.small was found slower than pg174.small by 5% or more on none of 1 step"
+            "passed: no step of pg180.small was found to be slower than pg174.small by 5% or more, of 1 step"
         ),
         "{}",
         said.stdout
