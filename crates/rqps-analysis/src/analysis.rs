@@ -29,6 +29,7 @@ pub mod insert;
 mod judge;
 mod levels;
 mod measurement;
+mod median;
 pub mod memory;
 mod missing;
 mod null_arm;

@@ -334,7 +334,7 @@ impl Job<'_> {
         self.attempt(watch).map_err(|failed| *failed.error)
     }
 
-    /// The file that tells of an attempt that did not end by itself.
+    /// The file that is there while an attempt runs, and after one that was interrupted.
     fn under_way(&self) -> PathBuf {
         self.places.root.join("under-way")
     }

@@ -58,8 +58,8 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     /// Find the commit that changed the speed of a step; the same command resumes an interrupted search
     Bisect(Box<BisectArgs>),
-    /// Measure what is new on a branch, compare it with the last and with a pinned commit, and find the commits
-    /// that changed its speed; for cron and CI
+    /// Measure what is new on a branch, beside the last and a pinned commit, and search what changed; for cron and
+    /// CI
     Track(Box<TrackArgs>),
     /// Measure steps and record stack profiles: flame graphs, and differences between systems
     Profile(Box<ProfileArgs>),

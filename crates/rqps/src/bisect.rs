@@ -13,10 +13,10 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, bail};
 use rqps_analysis::{Analysis, Bar, CellState, Judging};
 use rqps_bisect::{Commit, Next, Probe, Search, Suspects};
-use rqps_build::Record;
+use rqps_build::{Commit as BuiltCommit, Record};
 use rqps_model::{Estimate, Run};
 use rqps_runner::Plan;
-use rqps_store::{RunRef, Store};
+use rqps_store::{RunRef, Store, Tag};
 use rqps_text::words::list;
 
 use self::range::Range;
@@ -36,6 +36,9 @@ const USUAL_BUILD_S: f64 = 300.0;
 
 /// Probes of a search at most.
 const MOST_PROBES: usize = 60;
+
+/// The tag of a run of a search that came to its end.
+const SEARCHED: &str = "searched";
 
 /// How often one commit is measured at most.
 const MOST_OF_ONE: usize = 6;
@@ -64,45 +67,34 @@ struct Hunt<'a> {
     began: Instant,
 }
 
-/// Whether a search has nothing left to measure.
+/// Whether a search between two commits came to its end, whatever its steps were.
 ///
 /// # Errors
-/// When it cannot be carried out.
-pub(crate) fn is_over(args: &BisectArgs, around: &Surroundings) -> Result<bool> {
-    let mut hunt = Hunt::of(args, around)?;
-    hunt.take_stored()?;
-    Ok(match hunt.search()?.next() {
-        Next::Measure(place) => !hunt.may_measure(place),
-        Next::Found(_) | Next::Stuck(_) | Next::NoDifference => true,
-    })
+/// When the store cannot be read.
+pub(crate) fn was_searched(
+    good: &BuiltCommit,
+    bad: &BuiltCommit,
+    around: &Surroundings,
+) -> Result<bool> {
+    let (store, name) = (Store::open(&around.results)?, range::name(good, bad));
+    for run in store.list_runs()?.iter().filter(|run| run.name == name) {
+        if store.list_tags(&run.id)?.iter().any(|tag| tag == SEARCHED) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Carries out `rqps bisect ...`: 0 found, 1 no difference between the ends, 2 no answer.
 pub(crate) fn run(args: &BisectArgs, around: &Surroundings) -> Result<ExitCode> {
     let mut hunt = Hunt::of(args, around)?;
-    let confidence = hunt.confidence;
     hunt.note(&told::beginning(&hunt.range, &args.steps));
     if !args.new {
         hunt.take_stored()?;
     }
-    loop {
-        around.go_on()?;
-        match hunt.search()?.next() {
-            Next::Measure(place) => {
-                if !hunt.may_measure(place) {
-                    let posterior = hunt.search()?.posterior();
-                    return hunt.undecided(&posterior.suspects(confidence));
-                }
-                hunt.probe(place)?;
-            }
-            Next::Found(suspects) => return hunt.found(&suspects),
-            Next::Stuck(suspects) => return hunt.undecided(&suspects),
-            Next::NoDifference => {
-                told::no_difference(&hunt)?;
-                return Ok(ExitCode::from(1));
-            }
-        }
-    }
+    let code = hunt.run()?;
+    hunt.mark_searched()?;
+    Ok(code)
 }
 
 /// The share that was typed as a percentage.
@@ -134,6 +126,37 @@ impl<'a> Hunt<'a> {
             probe_s: Vec::new(),
             began: Instant::now(),
         })
+    }
+
+    /// Measures until there is an answer, and tells it.
+    fn run(&mut self) -> Result<ExitCode> {
+        loop {
+            self.around.go_on()?;
+            match self.search()?.next() {
+                Next::Measure(place) if self.may_measure(place) => self.probe(place)?,
+                Next::Measure(_) => {
+                    let posterior = self.search()?.posterior();
+                    return self.undecided(&posterior.suspects(self.confidence));
+                }
+                Next::Found(suspects) => return self.found(&suspects),
+                Next::Stuck(suspects) => return self.undecided(&suspects),
+                Next::NoDifference => {
+                    told::no_difference(self)?;
+                    return Ok(ExitCode::from(1));
+                }
+            }
+        }
+    }
+
+    /// Tags a run of the search: it came to its end.
+    fn mark_searched(&self) -> Result<()> {
+        let store = Store::open(&self.around.results)?;
+        let runs = store.list_runs()?;
+        let of_search = runs.iter().find(|run| run.name == self.range.name());
+        if let (Some(run), Ok(tag)) = (of_search, SEARCHED.parse::<Tag>()) {
+            store.add_tag(&run.id, &tag)?;
+        }
+        Ok(())
     }
 
     /// Whether a commit may be measured once more.

@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result};
 use rqps_analysis::gate::{Gate, Outcome, Passage};
 use rqps_analysis::{Analysis, Judging};
 use rqps_build::{Commit, Repository};
-use rqps_model::{Run, RunSystem};
+use rqps_model::{Run, RunSystem, StepOutcome};
 use rqps_report::{command, gate};
 use rqps_store::Store;
 use rqps_text::number::{count, ratio_with_interval, utc};
@@ -93,22 +93,20 @@ pub(crate) fn run(args: &TrackArgs, around: &Surroundings) -> Result<ExitCode> {
             args.branch
         ))?;
     }
-    let (run, is_whole) = match before.of_head {
+    let run = match before.of_head {
         Some(run) if !track.is_unanswered(&run)? => {
             let (head, since) = (commit_line(&track.head), utc(run.started_unix_ms));
             say(&format!(
                 "nothing new on {} since {head} (run {}, {since})\n",
                 args.branch, run.id
             ))?;
-            (run, true)
+            run
         }
         unanswered => {
             if let Some(run) = unanswered {
                 say(&format!("the host was busy in run {} of this commit\n", run.id))?;
             }
-            let ended = track.measure(before.last.as_ref())?;
-            let is_whole = ended.is_whole;
-            (ended.run, is_whole)
+            track.measure(before.last.as_ref())?.run
         }
     };
     let Answer { passage, since_last } = track.judge(&run)?;
@@ -121,8 +119,9 @@ pub(crate) fn run(args: &TrackArgs, around: &Surroundings) -> Result<ExitCode> {
     }
     Ok(match passage {
         Passage::Slower => ExitCode::from(1),
-        Passage::Passed if is_whole => ExitCode::SUCCESS,
-        Passage::Passed | Passage::Error => ExitCode::from(2),
+        Passage::Passed if has_failed(&run) => ExitCode::from(2),
+        Passage::Passed => ExitCode::SUCCESS,
+        Passage::Error => ExitCode::from(2),
     })
 }
 
@@ -313,7 +312,6 @@ impl<'a> Track<'a> {
                     good: good.hash.to_owned(),
                     bad: bad.hash.to_owned(),
                     steps: changed,
-                    is_by_verdict: true,
                 });
             }
         }
@@ -326,7 +324,7 @@ impl<'a> Track<'a> {
         let store = Store::open(&self.around.results)?;
         let runs = finished_runs(&store, &self.name)?;
         drop(store);
-        let is_of_branch = |hash: &str| hash == self.pinned.hash || self.places.contains_key(hash);
+        let is_of_branch = |hash: &str| self.places.contains_key(hash);
         for stretch in changes::find(runs, run, &is_of_branch, since_last) {
             self.around.go_on()?;
             self.search_stretch(&stretch, run)?;
@@ -335,11 +333,15 @@ impl<'a> Track<'a> {
     }
 
     fn search_stretch(&self, stretch: &Stretch, run: &Run) -> Result<()> {
-        let Stretch { good, bad, steps, is_by_verdict } = stretch;
-        // A pinned commit of another branch has nothing in between that can be searched.
+        let Stretch { good, bad, steps } = stretch;
+        // One that is gone, or a pinned commit that was merged into the branch, has nothing in between to search.
         let ends = self.repository.commit(good).ok().zip(self.repository.commit(bad).ok());
         let Some((good, bad)) = ends else { return Ok(()) };
+        let are_of_branch = [&good, &bad].iter().all(|of| self.places.contains_key(&of.hash));
         let Ok(between) = self.repository.between(&good, &bad) else { return Ok(()) };
+        if !are_of_branch {
+            return Ok(());
+        }
         let of_steps = list_in_short(steps);
         if between.len() == 1 {
             return say(&format!("{} changed the speed of {of_steps}\n", commit_line(&bad)));
@@ -354,7 +356,7 @@ impl<'a> Track<'a> {
         if self.args.no_bisect {
             return say(&format!("{changed}; this finds it:\n  {command}\n"));
         }
-        if !is_by_verdict && bisect::is_over(&search, self.around)? {
+        if bisect::was_searched(&good, &bad, self.around)? {
             return say(&format!(
                 "{changed}; it was searched, and this shows the answer:\n  {command}\n"
             ));
@@ -376,6 +378,12 @@ impl<'a> Track<'a> {
         let seconds = (time.as_secs_f64() * share.min(1.0)).max(LEAST_PROBE_S);
         Ok(Some(format!("{seconds:.0}s")))
     }
+}
+
+/// Whether a step of a run failed, a warm-up too.
+fn has_failed(run: &Run) -> bool {
+    let mut systems = run.steps.iter().flat_map(|step| &step.systems);
+    systems.any(|system| matches!(system.outcome, StepOutcome::Failed { .. }))
 }
 
 /// A part of a run's name: names of runs are parts of names of files.

@@ -4,7 +4,7 @@ use rqps_model::WarningKind;
 use rqps_model::warning::{AssumedStartSd, StartSpread};
 use rqps_stats::starts::StartPrior;
 
-use super::headline::median;
+use super::median::median;
 use super::start_prior;
 use super::{Analysis, Comparison, StepAnalysis};
 

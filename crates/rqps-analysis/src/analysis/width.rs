@@ -3,7 +3,7 @@
 use rqps_model::warning::{HalfWidth, StepClass};
 use rqps_model::{StepKind, WarningKind};
 
-use super::headline::median;
+use super::median::median;
 use super::{Analysis, StepAnalysis};
 
 /// The median half-widths of the intervals of rQPS, by kind of step.

@@ -69,7 +69,7 @@ pub(crate) struct TrackArgs {
 }
 
 impl TrackArgs {
-    /// What the runs are told.
+    /// The arguments of the runs.
     pub(crate) fn run(&self) -> RunArgs {
         RunArgs {
             plan: self.plan.clone(),
@@ -84,7 +84,7 @@ impl TrackArgs {
         }
     }
 
-    /// What a search for the commit that changed some steps is told; `time` is that of one probe.
+    /// The arguments of a search for the commit that changed some steps; `time` is that of one probe.
     pub(crate) fn search(
         &self,
         good: &str,

@@ -22,7 +22,7 @@ impl Range {
         let repository = open_repository(&args.repo)?;
         let (good, bad) = (repository.commit(&args.good)?, repository.commit(&args.bad)?);
         let after = repository.between(&good, &bad)?;
-        if after.last() != Some(&bad) {
+        if !repository.first_parents(&bad)?.contains(&good.hash) {
             bail!(
                 "{} does not lie on the first parents of {}; name commits of one branch",
                 good.short(),
@@ -31,7 +31,7 @@ impl Range {
         }
         let mut plans = CommitPlans::of(&args.run(), "rqps bisect")?;
         plans.set_source(&repository, &bad, args.dbms.as_ref())?;
-        let name = format!("bisect-{}-{}", good.short(), bad.short());
+        let name = name(&good, &bad);
         plans.set_name(&name);
         let commits = std::iter::once(good).chain(after).collect();
         Ok(Self { commits, name, plans })
@@ -78,4 +78,9 @@ impl Range {
         };
         places.iter().map(one).collect()
     }
+}
+
+/// What the runs of a search are named.
+pub(super) fn name(good: &Commit, bad: &Commit) -> String {
+    format!("bisect-{}-{}", good.short(), bad.short())
 }

@@ -1,7 +1,7 @@
 //! Between which measured commits the speed of steps changed.
 
-use rqps_analysis::history::{Choice, History, Order, Point, Scale};
-use rqps_model::Run;
+use rqps_analysis::history::{Choice, History, Order, Point, Scale, Series};
+use rqps_model::{Run, RunSystem, SystemSpec};
 
 /// Two measured commits, and the steps whose speed changed between them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,8 +10,6 @@ pub(super) struct Stretch {
     pub(super) good: String,
     pub(super) bad: String,
     pub(super) steps: Vec<String>,
-    /// Whether it is from the last commit to the latest, by the verdicts of their run.
-    pub(super) is_by_verdict: bool,
 }
 
 /// Where the history of `runs` has a change in a step of the `latest`, between commits that `is_of_branch` takes;
@@ -23,18 +21,30 @@ pub(super) fn find(
     by_verdict: Option<Stretch>,
 ) -> Vec<Stretch> {
     let mut found: Vec<Stretch> = by_verdict.into_iter().collect();
+    let pinned = latest.systems.first();
+    let is_pinned =
+        |hash: &str| pinned.and_then(RunSystem::commit).is_some_and(|commit| commit.hash == hash);
+    let is_of_kind = |spec: &SystemSpec| pinned.is_some_and(|own| own.spec.is_of_kind(spec));
     let steps: Vec<&str> = latest.steps.iter().map(|step| step.info.name.as_str()).collect();
     let choice = Choice {
         order: Some(Order::Version),
         all_hosts: false,
         step: &|step| steps.contains(&step.name.as_str()),
-        system: &|system| system.commit().is_some_and(|commit| is_of_branch(commit.hash)),
+        system: &|system| {
+            let is_wanted = |hash| is_pinned(hash) || is_of_branch(hash);
+            is_of_kind(&system.spec) && system.commit().is_some_and(|commit| is_wanted(commit.hash))
+        },
     };
     // Without a history there is no change in it. Rates of different nights say little of a server.
     let series = History::of(runs, choice).map_or_else(|_| Vec::new(), |history| history.series);
-    for series in series.iter().filter(|series| matches!(series.scale, Scale::Relative { .. })) {
+    let is_of_latest = |series: &&Series| {
+        matches!(series.scale, Scale::Relative { .. })
+            && series.points.iter().any(|point| point.run_id == latest.id)
+    };
+    for series in series.iter().filter(is_of_latest) {
         for change in series.changes.iter().rev() {
-            let Some(Ends { good, bad }) = ends(&series.points, change.at) else { continue };
+            let found_ends = ends(&series.points, change.at, is_of_branch);
+            let Some(Ends { good, bad }) = found_ends else { continue };
             let known = found.iter_mut().find(|known| (&*known.good, &*known.bad) == (good, bad));
             match known {
                 Some(known) if known.steps.contains(&series.step) => {}
@@ -43,7 +53,6 @@ pub(super) fn find(
                     good: good.to_owned(),
                     bad: bad.to_owned(),
                     steps: vec![series.step.clone()],
-                    is_by_verdict: false,
                 }),
             }
         }
@@ -60,9 +69,14 @@ struct Ends<'p> {
 
 /// The last commit before a change, and the first one after it. A commit that was measured twice has two points, which
 /// a change may lie between.
-fn ends(points: &[Point], at: usize) -> Option<Ends<'_>> {
+fn ends<'p>(
+    points: &'p [Point],
+    at: usize,
+    is_of_branch: &dyn Fn(&str) -> bool,
+) -> Option<Ends<'p>> {
     let bad = hash(points.get(at)?)?;
-    let good = points[..at].iter().rev().filter_map(hash).find(|hash| *hash != bad)?;
+    let mut before = points[..at].iter().rev().filter_map(hash);
+    let good = before.find(|hash| *hash != bad && is_of_branch(hash))?;
     Some(Ends { good, bad })
 }
 

@@ -6,7 +6,7 @@ use super::*;
 /// What is refused, and words of the reason.
 const LEAVES_THE_SCHEMA: &[(&str, &[&str])] = &[
     (
-        "like a schema",
+        "as a schema is",
         &[
             "SELECT * FROM later.orders",
             "SELECT * FROM \"later\".\"orders\"",
@@ -273,7 +273,7 @@ const OF_MYSQL: &[(&str, &[&str])] = &[
 
 const OF_POSTGRES: &[(&str, &[&str])] = &[
     (
-        "like a schema",
+        "as a schema is",
         &[
             "SELECT * FROM sbtest1 set, later.users later FOR UPDATE",
             "SELECT * FROM sbtest1 values, later.users later",
