@@ -372,6 +372,8 @@ impl Job<'_> {
         if !self.places.prefix.join(&self.recipe.server).is_file() {
             let (recipe, server) = (self.recipe.name.clone(), self.recipe.server.clone());
             let error = Error::NoServer { what: self.what(), recipe, server };
+            // All steps ended by themselves: the next attempt need not begin again.
+            let _ = fs::remove_file(under_way);
             return Err(FailedAttempt { error: Box::new(error), after_interruption });
         }
         let writing = |e| Error::io(format!("write {}", self.places.root.display()), e);

@@ -149,7 +149,7 @@ fn candidates(analysis: &Analysis<'_>) -> Markup {
         }
         p.hint {
             "±: median half-width of the 95% intervals, of reads and of writes. Same: within "
-            (number::exact_percent(analysis.judging.bound)) " of the base. Unclear: the interval does not tell."
+            (number::exact_percent(analysis.judging.bound)) " of the base. Unclear: the interval is too wide to tell."
         }
     }
 }

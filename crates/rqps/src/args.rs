@@ -2,6 +2,7 @@
 //! It is long as every option stands here.
 
 mod bisect;
+mod commits;
 mod import;
 #[cfg(test)]
 mod manual;
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use bisect::BisectArgs;
+pub(crate) use commits::CommitArgs;
 pub(crate) use import::{ImportCommand, ImportOptions};
 pub(crate) use over_runs::{
     CompareArgs, GateArgs, GateFormat, HistoryArgs, HistoryFormat, HistoryOrder,

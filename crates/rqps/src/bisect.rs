@@ -112,7 +112,7 @@ pub(crate) fn confidence(text: &str) -> Result<f64> {
 impl<'a> Hunt<'a> {
     fn of(args: &'a BisectArgs, around: &'a Surroundings) -> Result<Self> {
         let judging = report::judging_of(&args.judging)?;
-        let confidence = confidence(&args.confidence)?;
+        let confidence = confidence(&args.commits.confidence)?;
         let min_change = report::parse_percent("--min-change", &args.min_change)?;
         Ok(Self {
             args,

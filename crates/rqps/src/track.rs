@@ -18,7 +18,7 @@ use rqps_store::Store;
 use rqps_text::number::{count, ratio_with_interval, utc};
 use rqps_text::words::list_in_short;
 
-use crate::args::TrackArgs;
+use crate::args::{BisectArgs, TrackArgs};
 use crate::commit_plans::{
     self, CommitPlans, Labelled, commit_line, finished_runs, finished_runs_where, is_of,
     open_repository,
@@ -129,11 +129,11 @@ impl<'a> Track<'a> {
     /// What is tracked; `None` where the branch is at the pinned commit.
     fn of(args: &'a TrackArgs, around: &'a Surroundings) -> Result<Option<Self>> {
         let bound = report::parse_percent("--max-slowdown", &args.max_slowdown)?;
-        bisect::confidence(&args.confidence)?;
-        let repository = open_repository(&args.repo)?;
+        bisect::confidence(&args.commits.confidence)?;
+        let repository = open_repository(&args.commits.repo)?;
         let (head, pinned) = (repository.commit(&args.branch)?, repository.commit(&args.pin)?);
         let mut plans = CommitPlans::of(&args.run(), "rqps track")?;
-        plans.set_source(&repository, &head, args.dbms.as_ref())?;
+        plans.set_source(&repository, &head, args.commits.dbms.as_ref())?;
         let of_plan = plans.name().map_or_else(String::new, |name| format!("-{name}"));
         // A history is relative to one pinned commit.
         let repo = repository.dir().file_name().unwrap_or_default().to_string_lossy();
@@ -350,9 +350,8 @@ impl<'a> Track<'a> {
             (count(between.len(), "commit"), format!("{} and {}", good.short(), bad.short()));
         let changed = format!("one of {n} between {ends} changed the speed of {of_steps}");
         let time = self.time_of_search(steps.len(), run)?;
-        let search = self.args.search(&good.hash, &bad.hash, steps.clone(), time);
-        let command = self.args.search_words(&search);
-        let command = command::line(&command);
+        let search = self.args.search(good.short(), bad.short(), steps.clone(), time);
+        let command = self.typed(&search);
         if self.args.no_bisect {
             return say(&format!("{changed}; this finds it:\n  {command}\n"));
         }
@@ -366,10 +365,20 @@ impl<'a> Track<'a> {
         Ok(())
     }
 
+    /// A search as it is typed where this command was.
+    fn typed(&self, search: &BisectArgs) -> String {
+        let mut words = vec!["rqps".to_owned(), "bisect".to_owned()];
+        words.extend(search.words());
+        words.extend(["--results".to_owned(), self.around.results.display().to_string()]);
+        command::line(&words)
+    }
+
     /// What one probe of so many steps takes, of the time that a run of all steps is given; `None` where steps have
     /// times of their own.
     fn time_of_search(&self, n_steps: usize, run: &Run) -> Result<Option<String>> {
-        let Some(text) = self.args.time.as_deref().or(self.plans.time()) else { return Ok(None) };
+        let Some(text) = self.args.commits.time.as_deref().or(self.plans.time()) else {
+            return Ok(None);
+        };
         let time = rqps_runner::plan::parse_duration(text)
             .map_err(|(problem, remedy)| anyhow::anyhow!("time {problem}; {remedy}"))?;
         let compared = run.steps.iter().filter(|step| step.info.is_compared());

@@ -270,6 +270,16 @@ fn a_build_begins_again_where_an_interruption_left_half_a_file() {
     assert!(ensure(Dbms::Mysql, &how, &site.path("cache"), &mut watch).unwrap().is_new);
     let again = notes.iter().filter(|note| note.contains("begin again, as an interrupted")).count();
     assert_eq!(again, 1, "{notes:?}");
+    // A recipe that installs no server is not carried out again.
+    let counted =
+        Site::new("[[recipe.step]]\nname = \"install\"\nwords = [\"sh\", \"-c\", \"echo x\"]\n");
+    for _ in 0..2 {
+        let error = counted.ensure(&counted.commit_of("HEAD")).unwrap_err();
+        assert!(matches!(error, Error::NoServer { .. }), "{error}");
+    }
+    let builds = fs::read_dir(counted.path("cache/source-builds")).unwrap();
+    let logs = builds.map(|build| fs::read_to_string(build.unwrap().path().join(LOG)).unwrap());
+    assert_eq!(logs.map(|log| log.matches("$ sh -c").count()).sum::<usize>(), 1);
     // A step that fails by itself is not tried twice.
     let broken = Site::new("[[recipe.step]]\nname = \"compile\"\nwords = [\"mkdir\", \"/\"]\n");
     let fails = || broken.ensure(&broken.commit_of("HEAD")).unwrap_err().to_string();

@@ -1,22 +1,15 @@
 //! Arguments of `rqps bisect`.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
-use super::{JudgingArgs, RunArgs, WorkArgs};
+use super::{CommitArgs, JudgingArgs, RunArgs, WorkArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct BisectArgs {
-    /// Plan whose only system, without a version, has what all builds share: configuration, options, compiler
-    #[arg(value_name = "PLAN.toml")]
-    pub(crate) plan: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) commits: CommitArgs,
 
-    /// Git repository with the source of the server; it is only read
-    #[arg(long, value_name = "DIRECTORY")]
-    pub(crate) repo: PathBuf,
-
-    /// Commit before the change, an ancestor of the other one
+    /// Commit before the change, an earlier one of the same branch
     #[arg(long, value_name = "COMMIT")]
     pub(crate) good: String,
 
@@ -28,40 +21,13 @@ pub(crate) struct BisectArgs {
     #[arg(long = "step", value_name = "GLOB", value_delimiter = ',', required = true)]
     pub(crate) steps: Vec<String>,
 
-    /// mysql, mariadb or postgres [default: as the files of the commit say]
-    #[arg(long, value_name = "DBMS")]
-    pub(crate) dbms: Option<String>,
-
-    /// Probability that the answer needs, 50% to 99.9%
-    #[arg(long, value_name = "PERCENT", default_value = "95%")]
-    pub(crate) confidence: String,
-
     /// Smallest change that is searched for
     #[arg(long, value_name = "PERCENT", default_value = Self::MIN_CHANGE)]
     pub(crate) min_change: String,
 
-    #[command(flatten)]
-    pub(crate) work: WorkArgs,
-
-    /// Time of measuring one commit, such as 2m, builds excluded; steps share it
-    #[arg(long, value_name = "TIME")]
-    pub(crate) time: Option<String>,
-
-    /// Starts of the servers for each commit; the time of a step is divided among them [default: 4]
-    #[arg(long, value_name = "N")]
-    pub(crate) starts: Option<u32>,
-
     /// Measure again what earlier searches measured
     #[arg(long)]
     pub(crate) new: bool,
-
-    /// Write no HTML report
-    #[arg(long)]
-    pub(crate) no_html: bool,
-
-    /// Wait up to this time, such as 10m, until other programs leave the CPUs; end with an error if they do not
-    #[arg(long, value_name = "TIME")]
-    pub(crate) wait_for_quiet: Option<String>,
 
     #[command(flatten)]
     pub(crate) judging: JudgingArgs,
@@ -71,18 +37,55 @@ impl BisectArgs {
     /// The smallest change that is searched for, unless another one is typed.
     pub(crate) const MIN_CHANGE: &str = "2%";
 
-    /// What the runs that measure commits are told.
+    /// The arguments of the runs.
     pub(crate) fn run(&self) -> RunArgs {
-        RunArgs {
-            plan: self.plan.clone(),
-            work: self.work.clone(),
-            steps: self.steps.clone(),
-            time: self.time.clone(),
-            starts: self.starts,
-            no_html: self.no_html,
-            wait_for_quiet: self.wait_for_quiet.clone(),
-            judging: self.judging.clone(),
-            ..RunArgs::default()
+        self.commits.run(&self.steps, self.judging.clone())
+    }
+
+    /// The options as they are typed, without the directory of results.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let CommitArgs {
+            plan,
+            repo,
+            dbms,
+            confidence,
+            work,
+            time,
+            starts,
+            no_html,
+            wait_for_quiet,
+        } = &self.commits;
+        let WorkArgs { suite, size, form, clients, placement, seed } = work;
+        let clients: Vec<String> = clients.iter().map(ToString::to_string).collect();
+        let unless = |value: &String, usual: &str| (value != usual).then(|| value.clone());
+        let mut words: Vec<String> = plan.iter().map(|plan| plan.display().to_string()).collect();
+        let steps = self.steps.iter().map(|step| ("step", Some(step.clone())));
+        let options = [
+            ("repo", Some(repo.display().to_string())),
+            ("good", Some(self.good.clone())),
+            ("bad", Some(self.bad.clone())),
+        ];
+        let more = [
+            ("suite", suite.clone()),
+            ("size", size.clone()),
+            ("form", form.clone()),
+            ("clients", (!clients.is_empty()).then(|| clients.join(","))),
+            ("placement", placement.clone()),
+            ("seed", seed.map(|seed| seed.to_string())),
+            ("dbms", dbms.clone()),
+            ("time", time.clone()),
+            ("starts", starts.map(|n| n.to_string())),
+            ("confidence", unless(confidence, CommitArgs::CONFIDENCE)),
+            ("min-change", unless(&self.min_change, Self::MIN_CHANGE)),
+            ("bound", unless(&self.judging.bound, &JudgingArgs::default().bound)),
+            ("wait-for-quiet", wait_for_quiet.clone()),
+        ];
+        for (name, value) in options.into_iter().chain(steps).chain(more) {
+            words.extend(value.into_iter().flat_map(|value| [format!("--{name}"), value]));
         }
+        let switches = [("no-html", *no_html), ("allow-busy-host", self.judging.allow_busy_host)];
+        let given = switches.iter().filter(|(_, given)| *given);
+        words.extend(given.map(|(name, _)| format!("--{name}")));
+        words
     }
 }

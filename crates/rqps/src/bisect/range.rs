@@ -19,7 +19,7 @@ pub(super) struct Range {
 
 impl Range {
     pub(super) fn of(args: &BisectArgs) -> Result<Self> {
-        let repository = open_repository(&args.repo)?;
+        let repository = open_repository(&args.commits.repo)?;
         let (good, bad) = (repository.commit(&args.good)?, repository.commit(&args.bad)?);
         let after = repository.between(&good, &bad)?;
         if !repository.first_parents(&bad)?.contains(&good.hash) {
@@ -30,7 +30,7 @@ impl Range {
             );
         }
         let mut plans = CommitPlans::of(&args.run(), "rqps bisect")?;
-        plans.set_source(&repository, &bad, args.dbms.as_ref())?;
+        plans.set_source(&repository, &bad, args.commits.dbms.as_ref())?;
         let name = name(&good, &bad);
         plans.set_name(&name);
         let commits = std::iter::once(good).chain(after).collect();

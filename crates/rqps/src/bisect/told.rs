@@ -96,7 +96,7 @@ pub(super) fn undecided(hunt: &Hunt<'_>, suspects: &Suspects) -> Result<()> {
         "\nNo answer with {} confidence: more probes of this length would tell little.\nWith a probability of {}, \
          one of {} changed {steps}:\n{}Measure each commit longer (--time, --starts), or ask for less \
          (--confidence).\n\n{}",
-        hunt.args.confidence,
+        hunt.args.commits.confidence,
         chance(suspects.probability),
         count(places.len(), "commit"),
         listed(hunt, &places),

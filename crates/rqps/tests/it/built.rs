@@ -91,9 +91,7 @@ impl Site {
 
     /// `rqps bisect` on the plan's step, with more words.
     fn search(&self, more: &[&str]) -> Said {
-        let words = ["bisect", "plan.toml", "--repo", "repo", "--step", "point-query", "--no-html"];
-        let words: Vec<&str> =
-            words.iter().chain(&["--allow-busy-host"]).chain(more).copied().collect();
+        let words: Vec<&str> = SEARCH.iter().chain(more).copied().collect();
         self.rqps(&words)
     }
 
@@ -110,6 +108,18 @@ impl Site {
         self.bench.write("pair.toml", &format!("{systems}[[suite]]{suite}"));
     }
 }
+
+/// A search on the plan's step.
+const SEARCH: [&str; 8] = [
+    "bisect",
+    "plan.toml",
+    "--repo",
+    "repo",
+    "--step",
+    "point-query",
+    "--no-html",
+    "--allow-busy-host",
+];
 
 fn n_builds(cache: &Path) -> usize {
     fs::read_dir(cache.join("source-builds")).map_or(0, |entries| entries.flatten().count())
@@ -270,6 +280,11 @@ fn a_branch_is_tracked_and_the_commit_that_made_it_slower_is_found() {
         "{}",
         again.stdout
     );
+    let typed = again.stdout.lines().find_map(|line| line.trim().strip_prefix("rqps bisect "));
+    let words: Vec<&str> = ["bisect"].into_iter().chain(typed.unwrap().split(' ')).collect();
+    let shown = site.rqps(&words);
+    assert_eq!(shown.code(), 0, "{words:?}: {}", shown.stderr);
+    assert!(shown.stdout.contains(&answer), "{}", shown.stdout);
     assert_eq!(n_runs(&site), n_before);
 
     // The history has the commits in their order.
@@ -326,6 +341,13 @@ fn what_cannot_be_tracked_is_refused() {
     }
 }
 
+/// The words of [`Site::search`], for a search that is not waited for.
+fn words_of_search(site: &Site, good: &str, bad: &str) -> Vec<String> {
+    let cache = site.cache().display().to_string();
+    let head = ["--cache", &cache].into_iter().chain(SEARCH);
+    head.chain(["--good", good, "--bad", bad]).map(str::to_owned).collect()
+}
+
 #[test]
 fn a_killed_build_and_a_killed_probe_are_resumed() {
     let site = Site::new(&["fast", "fast", "slow"]);
@@ -339,25 +361,11 @@ fn a_killed_build_and_a_killed_probe_are_resumed() {
     );
     site.bench.write("recipe.toml", &format!("{recipe}{wait}"));
     let first = site.git(&["rev-parse", "HEAD~2"]);
-    let cache = site.cache().display().to_string();
-    let words = [
-        "--cache",
-        &cache,
-        "bisect",
-        "plan.toml",
-        "--repo",
-        "repo",
-        "--step",
-        "point-query",
-        "--no-html",
-        "--allow-busy-host",
-        "--good",
-        &first,
-        "--bad",
-        "HEAD",
-    ];
+    let words = words_of_search(&site, &first, "HEAD");
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let waits = site.bench.path("go-on.waits");
-    let killed = site.bench.spawn(&words);
+    let mut killed = site.bench.spawn(&words);
+    killed.await_line(": wait");
     while !waits.exists() {
         pause();
     }
@@ -384,35 +392,15 @@ fn a_branch_that_is_rewritten_meanwhile_changes_no_search() {
     let site = Site::new(&["fast", "fast", "slow"]);
     let (first, last) = (site.git(&["rev-parse", "HEAD~2"]), site.git(&["rev-parse", "HEAD"]));
     site.git(&["branch", "work"]);
-    let cache = site.cache().display().to_string();
-    let words = |bad: &'static str| {
-        [
-            "--cache",
-            &cache,
-            "bisect",
-            "plan.toml",
-            "--repo",
-            "repo",
-            "--step",
-            "point-query",
-            "--no-html",
-            "--allow-busy-host",
-            "--good",
-            &first,
-            "--bad",
-            bad,
-        ]
-        .map(str::to_owned)
-    };
-    let spawned = words("work");
-    let mut search = site.bench.spawn(&spawned.each_ref().map(String::as_str));
+    let spawned = words_of_search(&site, &first, "work");
+    let mut search = site.bench.spawn(&spawned.iter().map(String::as_str).collect::<Vec<_>>());
     search.await_line("probe 1:");
     site.git(&["branch", "--force", "work", &first]);
     let said = search.finish();
     assert_eq!(said.code(), 0, "{}", said.stderr);
     // What it measured are the commits that the branch had when it began.
     let n_before = n_runs(&site);
-    let again = site.bench.run(&words("HEAD").each_ref().map(String::as_str));
+    let again = site.search(&["--good", &first, "--bad", "HEAD"]);
     assert!(again.stdout.contains(&format!("{} commit 2", &last[..12])), "{}", again.stdout);
     assert_eq!(n_runs(&site), n_before);
 }
