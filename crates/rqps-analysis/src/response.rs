@@ -209,6 +209,7 @@ mod tests {
         Slice {
             idx: 0,
             start: 0,
+            load: 0,
             n_rounds: None,
             start_unix_ms: 0,
             duration_ns: 1,

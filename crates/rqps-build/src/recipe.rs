@@ -306,6 +306,7 @@ mod tests {
         assert_eq!(name(Dbms::Mysql, "9.1.0"), Some("mysql"));
         assert_eq!(name(Dbms::Mysql, "5.5.62"), None);
         assert_eq!(name(Dbms::Mariadb, "11.8.2"), Some("mariadb"));
+        assert_eq!(name(Dbms::Mariadb, "10.4.34"), Some("mariadb-10.0"));
         assert_eq!(name(Dbms::Postgres, "devel"), None);
     }
 

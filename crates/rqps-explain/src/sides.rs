@@ -2,10 +2,11 @@
 
 use rqps_model::{Estimate, Slice};
 use rqps_stats::paired::log_ratios;
-use rqps_stats::starts::{self, of_starts};
+use rqps_stats::starts::{self, StartPrior, of_starts_with, one_start};
 use rqps_stats::{difference, paired_test, ratio_test};
 
-/// The slices of one start of the servers. Of interleaved systems, slice i of one is the partner of
+/// The slices of one start of the servers, or of all starts on the same tables where tables were filled several times. Of
+/// interleaved systems, slice i of one is the partner of
 /// slice i of the other.
 #[derive(Debug, Clone, Default)]
 pub struct Start<'a> {
@@ -25,6 +26,8 @@ pub struct Sides<'a> {
     /// Whether both sides are of one run. In different runs, starts of the two sides are no
     /// partners but two samples.
     pub is_one_run: bool,
+    /// What is assumed of starts.
+    pub prior: Option<StartPrior>,
 }
 
 /// The weights of the starts of one run in means and differences: shares that add up to 1.
@@ -79,10 +82,16 @@ impl<'a> Sides<'a> {
             let (b, c) = samples(&sides);
             return difference::of_two(&b, &c);
         }
-        if let ([(b, c)], false) = (sides.as_slice(), self.is_interleaved) {
-            return difference::of_two(b, c);
-        }
-        difference::of_weighted_pairs(&self.differences(&sides)?, &weights.0)
+        let [(b, c)] = sides.as_slice() else {
+            return difference::of_weighted_pairs(&self.differences(&sides)?, &weights.0);
+        };
+        let found = match self.is_interleaved {
+            true => difference::of_weighted_pairs(&self.differences(&sides)?, &weights.0),
+            false => difference::of_two(b, c),
+        }?;
+        let Some(prior) = self.prior else { return Some(found) };
+        let largest = mean(b)?.abs().max(mean(c)?.abs());
+        Some(difference::of_one_start(found, largest, prior))
     }
 
     /// The ratio of a value, candidate / base; `None` where a slice lacks it or has 0.
@@ -94,7 +103,7 @@ impl<'a> Sides<'a> {
         }
         if let [(b, c)] = sides.as_slice() {
             let tested = if self.is_interleaved { paired_test(b, c) } else { ratio_test(b, c) };
-            return tested.map(|tested| tested.estimate);
+            return tested.map(|tested| one_start(tested, self.prior).tested.estimate);
         }
         let of_start = |(b, c): &(Vec<f64>, Vec<f64>)| {
             if self.is_interleaved {
@@ -103,7 +112,7 @@ impl<'a> Sides<'a> {
             ratio_test(b, c).map(|tested| vec![tested.estimate.point.ln()])
         };
         let logs: Option<Vec<Vec<f64>>> = sides.iter().map(of_start).collect();
-        Some(of_starts(&logs?)?.tested.estimate)
+        Some(of_starts_with(&logs?, self.prior)?.tested.estimate)
     }
 
     /// The differences that each start has.

@@ -95,6 +95,7 @@ pub fn slice(idx: u32, shape: Shape, draw: &mut Draw) -> Slice {
     Slice {
         idx,
         start: 0,
+        load: 0,
         n_rounds: None,
         start_unix_ms: START_MS + i64::from(idx) * 30_000,
         duration_ns,

@@ -162,6 +162,7 @@ pub(crate) fn slice(stated: Stated) -> Slice {
     Slice {
         idx: 0,
         start: 0,
+        load: 0,
         n_rounds: None,
         start_unix_ms: 0,
         duration_ns: 0,

@@ -136,6 +136,10 @@ pub struct Slice {
     /// steps of several starts are joined ([`crate::starts`]). Not stored.
     #[serde(default)]
     pub start: u32,
+    /// Which tables it was measured on, from 0: how often they had been filled before. Found when steps are joined, and
+    /// not stored.
+    #[serde(default)]
+    pub load: u32,
     /// Rounds of a block; absent for an uninterrupted slice.
     pub n_rounds: Option<u32>,
     /// Wall-clock start, milliseconds since 1970.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::query_plan::difference::aspects;
 use crate::run::{Check, StartPlans, SystemStep};
-use crate::{QueryPlan, Run, RunStep, Sizes, Slice, StepKind, StepOutcome};
+use crate::{QueryPlan, Run, RunStep, Sizes, Slice, StepOutcome};
 
 /// The steps with those of all starts joined: one for each name and number of clients, in the order of
 /// the first start, its slices with their [`Slice::start`].
@@ -20,6 +20,7 @@ pub fn joined(steps: &[RunStep]) -> Vec<Cow<'_, RunStep>> {
     if steps.iter().all(|step| step.start == 0) {
         return steps.iter().map(Cow::Borrowed).collect();
     }
+    let loads = loads(steps);
     let mut groups: Vec<Vec<&RunStep>> = Vec::new();
     for step in steps {
         // A start can have a step twice: the second is joined with the second of the other starts.
@@ -33,7 +34,17 @@ pub fn joined(steps: &[RunStep]) -> Vec<Cow<'_, RunStep>> {
             None => groups.push(vec![step]),
         }
     }
-    groups.iter().filter_map(|group| join(group)).map(Cow::Owned).collect()
+    groups.iter().filter_map(|group| join(group, &loads)).map(Cow::Owned).collect()
+}
+
+/// On which starts tables were filled.
+fn loads(steps: &[RunStep]) -> BTreeSet<u32> {
+    steps.iter().filter(|step| step.info.fills_tables()).map(|step| step.start).collect()
+}
+
+/// Which tables a start was measured on, from 0.
+fn load_of(start: u32, loads: &BTreeSet<u32>) -> u32 {
+    u32::try_from(loads.range(..=start).count()).unwrap_or(u32::MAX).saturating_sub(1)
 }
 
 impl Run {
@@ -52,7 +63,7 @@ impl Run {
     /// How often its tables were filled: once for all starts of the servers, unless the plan asks for more.
     #[must_use]
     pub fn n_loads(&self) -> u32 {
-        let loads = self.steps.iter().filter(|step| step.info.kind == StepKind::Load);
+        let loads = self.steps.iter().filter(|step| step.info.fills_tables());
         let starts: BTreeSet<u32> = loads
             .flat_map(|step| {
                 let slices = step.systems.iter().flat_map(|s| &s.slices);
@@ -63,12 +74,12 @@ impl Run {
     }
 }
 
-fn join(group: &[&RunStep]) -> Option<RunStep> {
+fn join(group: &[&RunStep], loads: &BTreeSet<u32>) -> Option<RunStep> {
     let first = group.first()?;
     let n_systems = group.iter().map(|step| step.systems.len()).max().unwrap_or(0);
     let system = |idx: usize| {
         let of_starts = group.iter().filter_map(|step| Some((step.start, step.systems.get(idx)?)));
-        join_system(&of_starts.collect::<Vec<_>>())
+        join_system(&of_starts.collect::<Vec<_>>(), loads)
     };
     Some(RunStep {
         info: first.info.clone(),
@@ -79,9 +90,10 @@ fn join(group: &[&RunStep]) -> Option<RunStep> {
     })
 }
 
-fn join_system(starts: &[(u32, &SystemStep)]) -> SystemStep {
-    let slices = |(start, system): &(u32, &SystemStep)| -> Vec<Slice> {
-        system.slices.iter().map(|slice| Slice { start: *start, ..slice.clone() }).collect()
+fn join_system(starts: &[(u32, &SystemStep)], loads: &BTreeSet<u32>) -> SystemStep {
+    let slices = |&(start, system): &(u32, &SystemStep)| -> Vec<Slice> {
+        let load = load_of(start, loads);
+        system.slices.iter().map(|slice| Slice { start, load, ..slice.clone() }).collect()
     };
     let sizes = starts.iter().rev().map(|(_, s)| s.sizes).find(|s| *s != Sizes::default());
     let plans_of_starts = plans_of_starts(starts);
@@ -177,6 +189,7 @@ mod tests {
         Slice {
             idx,
             start: 0,
+            load: 0,
             n_rounds: Some(1),
             start_unix_ms: 0,
             duration_ns: 1,

@@ -58,6 +58,7 @@ fn varied(variation: &PlanVariation) -> String {
     let sql = clip(&variation.sql, SQL_COLUMNS);
     let plans: Vec<String> = variation.plans.iter().map(plan).collect();
     match plans.split_first() {
+        Some((only, [])) => format!("{only} ({sql})"),
         Some((usual, others)) => format!("{} instead of {usual} ({sql})", list(others)),
         None => sql,
     }

@@ -117,8 +117,8 @@ pub fn meaning(kind: &WarningKind) -> String {
                 .to_owned()
         }
         WarningKind::PlanVaries { .. } => {
-            "starts of the server ran different query plans: the average mixes them, and there is no \
-             verdict".to_owned()
+            "starts or sessions of the server ran different query plans: the average mixes them, and there \
+             is no verdict".to_owned()
         }
         WarningKind::TablesDiffer { .. } => {
             "the tables of system and base differ in state, so earlier work on them affects the ratio"

@@ -8,7 +8,7 @@
 
 use rqps_model::Estimate;
 
-use crate::starts::{of_starts, of_weighted};
+use crate::starts::{StartPrior, of_starts, of_weighted};
 use crate::summary::moments;
 use crate::tested::count;
 use crate::{CONFIDENCE, student};
@@ -63,9 +63,31 @@ pub fn of_two(base: &[f64], candidate: &[f64]) -> Option<Estimate> {
     Some(Estimate { point, interval: Some((point - half, point + half)), n })
 }
 
+/// A difference that was measured on one start of the servers, of values of the size `value`: with what starts are assumed
+/// to move the value by.
+#[must_use]
+pub fn of_one_start(found: Estimate, value: f64, prior: StartPrior) -> Estimate {
+    let Some((low, high)) = found.interval else { return found };
+    let of_starts = student::quantile(CONFIDENCE, prior.df) * prior.sd * value.abs();
+    let wider = |half: f64| half.hypot(of_starts);
+    let (below, above) = (wider(found.point - low), wider(high - found.point));
+    Estimate { interval: Some((found.point - below, found.point + above)), ..found }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_start_is_as_unsure_as_starts_differ() {
+        let found = Estimate { point: 3.0, interval: Some((-1.0, 7.0)), n: 9 };
+        // t(4) = 2.776 times 1% of 108.07 is 3: with 4 it makes 5.
+        let prior = StartPrior { sd: 0.01, df: 4.0 };
+        let (low, high) = of_one_start(found, -108.067, prior).interval.unwrap();
+        assert!((low + 2.0).abs() < 1e-3 && (high - 8.0).abs() < 1e-3, "{low} {high}");
+        let none = Estimate { interval: None, ..found };
+        assert_eq!(of_one_start(none, 1.0, prior), none);
+    }
 
     #[test]
     fn pairs_by_hand_in_any_unit() {

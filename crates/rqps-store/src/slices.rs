@@ -71,8 +71,9 @@ pub(crate) fn insert(
 ) -> rusqlite::Result<()> {
     let Slice {
         idx,
-        // That of the step.
+        // Those of the step.
         start: _,
+        load: _,
         n_rounds,
         start_unix_ms,
         duration_ns,
@@ -153,6 +154,7 @@ fn slice_of(row: &Row<'_>) -> rusqlite::Result<Slice> {
     Ok(Slice {
         idx: row.get(1)?,
         start: 0,
+        load: 0,
         n_rounds: row.get(18)?,
         start_unix_ms: row.get(2)?,
         duration_ns: row.get(3)?,

@@ -356,6 +356,10 @@ impl<'a> Track<'a> {
             return say(&format!("{changed}; this finds it:\n  {command}\n"));
         }
         if bisect::was_searched(&good, &bad, self.around)? {
+            // An earlier call has told of a change before the newest commit.
+            if bad.hash != self.head.hash {
+                return Ok(());
+            }
             return say(&format!(
                 "{changed}; it was searched, and this shows the answer:\n  {command}\n"
             ));

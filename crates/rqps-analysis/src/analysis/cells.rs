@@ -59,6 +59,7 @@ pub(super) fn cells<'s>(
         cells: open_cells(run, *of, rule, book),
         is_compared: of.step.info.is_compared(),
         is_timed: settle::is_timed(of.step),
+        has_loads: of.step.systems.iter().flat_map(|s| &s.slices).any(|slice| slice.load > 0),
     };
     let open: Vec<OpenStep<'s>> = steps.iter().map(open).collect();
     let judgements = judge::judge(&open, bound);

@@ -11,11 +11,13 @@ use rqps_model::{
     StepKind, StepOutcome, Usage, Verdict, Windows,
 };
 use rqps_stats::random::Random;
+use rqps_stats::starts::StartPrior;
 use rqps_stats::{DEFAULT_BOUND, paired_ratio, verdict};
 
 use super::comparison::{Comparison, Judgement, Ratios};
 use super::estimate::{Measured, Pair};
 use super::observed::{self, OfSlice, OfSystem};
+use super::start_prior::StartPriors;
 use super::system_pair::SystemPair;
 use crate::response::{BlockTimes, COMPARED};
 
@@ -57,6 +59,7 @@ fn bare(idx: u32, n: u64) -> Slice {
     Slice {
         idx,
         start: 0,
+        load: 0,
         n_rounds: Some(100),
         start_unix_ms: 0,
         duration_ns: 2_000_000_000,
@@ -252,6 +255,46 @@ fn coverage_of_the_ratios_beside_rqps() {
         }
     }
     assert_documented(&rows);
+}
+
+/// Blocks of one load of two equal servers: `n_starts` starts of four blocks, whose logs have the standard deviation 1%, as
+/// the starts and the load have.
+fn load_of_starts(load: u32, n_starts: u32, random: &mut Random) -> [Vec<Slice>; 2] {
+    let of_load = 0.01 * random.normal();
+    let (mut base, mut candidate) = (Vec::new(), Vec::new());
+    for start in load * n_starts..(load + 1) * n_starts {
+        let of_start = of_load + 0.01 * random.normal();
+        for idx in 0..4 {
+            let log = of_start + 0.01 * random.normal();
+            base.push(Slice { start, load, ..bare(idx, 1_000_000) });
+            candidate.push(Slice { start, load, ..bare(idx, whole(1e6 * log.exp())) });
+        }
+    }
+    [base, candidate]
+}
+
+#[test]
+fn starts_on_the_same_tables_share_what_the_tables_are() {
+    let mut random = Random::new(38);
+    let mut n_covered = 0;
+    for _ in 0..RUNS {
+        let loads: Vec<[Vec<Slice>; 2]> =
+            (0..4).map(|load| load_of_starts(load, 4, &mut random)).collect();
+        let of_system =
+            |idx: usize| loads.iter().flat_map(|load| load[idx].iter().cloned()).collect();
+        let step = step(vec![of_system(0), of_system(1)]);
+        let observed = [OfSystem::of_slices(Vec::new()), OfSystem::of_slices(Vec::new())];
+        let systems = SystemPair { base: 0, candidate: 1 };
+        let prior = StartPrior { sd: 0.012, df: 4.0 };
+        let pair = Pair::of(&step, &observed, systems, Measured::Interleaved).unwrap();
+        let pair = pair.assuming(Some(StartPriors { of_one: prior, of_several: prior }));
+        let found = pair.rqps().unwrap();
+        assert_eq!((found.starts, pair.sides().starts.len()), (4, 4));
+        let (low, high) = found.tested.estimate.interval.unwrap();
+        n_covered += u32::from(low <= 1.0 && 1.0 <= high);
+    }
+    // As sixteen starts they would hold it in 82%.
+    assert!(f64::from(n_covered) >= 0.93 * f64::from(RUNS), "{n_covered} of {RUNS}");
 }
 
 /// Share of the CPU time that was wanted and is not had in disturbed blocks: anything between.

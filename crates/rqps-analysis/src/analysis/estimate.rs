@@ -2,7 +2,8 @@
 //!
 //! Slices of equal time have rates of equal weight. Blocks of equal work do not: theirs are ratios
 //! of totals ([`rqps_stats::totals`]), in which a stall counts as long as it took. Where the
-//! servers were started several times, the observation is the start ([`rqps_stats::starts`]).
+//! servers were started several times, the observation is the start ([`rqps_stats::starts`]); where
+//! tables were filled several times, it is the load, as the starts of a load share its tables.
 
 use std::collections::BTreeSet;
 
@@ -18,12 +19,13 @@ use rqps_stats::totals::{self, BlockTotals};
 use super::disturbed::{self, Block};
 use super::observed::{OfSlice, OfSystem};
 use super::pairing::{self, Pairing, ratios};
+use super::start_prior::StartPriors;
 use super::system_pair::SystemPair;
 
 /// The figure: the mean over the slices; of blocks of equal work, operations of all over time of all.
 /// Of several starts of the servers, the mean of theirs, with Student's interval over the starts.
 pub(super) fn figure(step: &RunStep, system: &SystemStep) -> Option<Estimate> {
-    let starts = of_starts_each(&system.slices, rate);
+    let starts = of_observations(&system.slices, rate);
     let of_blocks = |rates: &[BlockTotals]| {
         if step.info.has_blocks_of_work() {
             totals::total(rates)
@@ -40,10 +42,34 @@ pub(super) fn figure(step: &RunStep, system: &SystemStep) -> Option<Estimate> {
     rqps_stats::mean(&figures?).map(resolved)
 }
 
-/// A value of the slices, for each start of the servers.
-fn of_starts_each<T>(slices: &[Slice], value: impl Fn(&Slice) -> T) -> Vec<Vec<T>> {
-    let of_start = |slices: &[Slice]| slices.iter().map(&value).collect();
-    slices.chunk_by(|a, b| a.start == b.start).map(of_start).collect()
+/// What an observation is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Observation {
+    Start,
+    Load,
+}
+
+impl Observation {
+    /// A load from two loads on.
+    fn of<'s>(slices: impl Iterator<Item = &'s Slice>) -> Self {
+        let loads: BTreeSet<u32> = slices.map(|slice| slice.load).collect();
+        if loads.len() > 1 { Self::Load } else { Self::Start }
+    }
+
+    /// The observation that a slice belongs to.
+    fn key(self, slice: &Slice) -> u32 {
+        match self {
+            Self::Start => slice.start,
+            Self::Load => slice.load,
+        }
+    }
+}
+
+/// A value of the slices, for each observation.
+fn of_observations<T>(slices: &[Slice], value: impl Fn(&Slice) -> T) -> Vec<Vec<T>> {
+    let of = Observation::of(slices.iter());
+    let of_one = |slices: &[Slice]| slices.iter().map(&value).collect();
+    slices.chunk_by(|a, b| of.key(a) == of.key(b)).map(of_one).collect()
 }
 
 /// How two systems were measured beside each other.
@@ -71,7 +97,7 @@ pub(super) struct Pair<'a> {
     /// What the slices of base and candidate tell by themselves.
     observed: [&'a OfSystem; 2],
     /// What is assumed of starts of the servers.
-    prior: Option<StartPrior>,
+    priors: Option<StartPriors>,
     /// Blocks of turns that ratios are without, as the host was disturbed.
     left_out: BTreeSet<Block>,
     /// The starts of the servers that it is of, where not of all.
@@ -95,7 +121,7 @@ impl<'a> Pair<'a> {
             of_totals,
             is_one_run: how != Measured::OtherRuns,
             observed: [observed.get(base)?, observed.get(candidate)?],
-            prior: None,
+            priors: None,
             left_out: BTreeSet::new(),
             only: None,
         };
@@ -104,8 +130,32 @@ impl<'a> Pair<'a> {
     }
 
     /// The same with what is assumed of starts of the servers.
-    pub(super) fn assuming(self, prior: Option<StartPrior>) -> Self {
-        Self { prior, ..self }
+    pub(super) fn assuming(self, priors: Option<StartPriors>) -> Self {
+        Self { priors, ..self }
+    }
+
+    /// What is assumed of starts of the servers. Of loads nothing is: what the tables of a load have in common is no part
+    /// of it. Nor of starts whose slices are no pairs: each gives one ratio, whose noise is not known.
+    fn prior(&self) -> Option<StartPrior> {
+        let priors = self.priors?;
+        match (self.n_observations(), self.observation()) {
+            (0 | 1, _) => Some(priors.of_one),
+            (_, Observation::Start) if self.is_interleaved => Some(priors.of_several),
+            _ => None,
+        }
+    }
+
+    /// How many observations a ratio is of: in runs of their own those of the side that has fewer.
+    fn n_observations(&self) -> usize {
+        if self.is_one_run {
+            return self.observations().len();
+        }
+        let of_side = |system: &SystemStep| of_observations(&system.slices, |_| ()).len();
+        of_side(self.base).min(of_side(self.candidate))
+    }
+
+    fn observation(&self) -> Observation {
+        Observation::of(self.base.slices.iter().chain(&self.candidate.slices))
     }
 
     /// Leaves the disturbed blocks out, unless they tell of another ratio than the others, or the ratio without
@@ -196,7 +246,7 @@ impl<'a> Pair<'a> {
         Some((self.base.slices.iter().collect(), self.candidate.slices.iter().collect()))
     }
 
-    /// The slices of each start, those of turns with their partners.
+    /// The slices of each observation, those of turns with their partners.
     pub(super) fn sides(&self) -> Sides<'a> {
         let of_start = |start: u32| -> Start<'a> {
             if self.is_interleaved {
@@ -208,11 +258,34 @@ impl<'a> Pair<'a> {
             };
             Start { base: of(self.base), candidate: of(self.candidate) }
         };
+        let of_one = |starts: Vec<u32>| {
+            let mut all = Start::default();
+            for Start { base, candidate } in starts.into_iter().map(of_start) {
+                all.base.extend(base);
+                all.candidate.extend(candidate);
+            }
+            all
+        };
         Sides {
-            starts: self.starts().into_iter().map(of_start).collect(),
+            starts: self.observations().into_iter().map(of_one).collect(),
             is_interleaved: self.is_interleaved,
             is_one_run: self.is_one_run,
+            prior: self.prior(),
         }
+    }
+
+    /// The starts of each observation, in order.
+    fn observations(&self) -> Vec<Vec<u32>> {
+        let of = self.observation();
+        let key = |start: u32| {
+            let mut slices = self.base.slices.iter().chain(&self.candidate.slices);
+            slices.find(|slice| slice.start == start).map(|slice| of.key(slice))
+        };
+        let starts = self.starts();
+        let each: Vec<Vec<u32>> =
+            starts.chunk_by(|a, b| key(*a) == key(*b)).map(<[u32]>::to_vec).collect();
+        // Of a part of the starts, those of one load.
+        if each.len() > 1 { each } else { starts.iter().map(|start| vec![*start]).collect() }
     }
 
     /// The slices of both sides that ratios are of.
@@ -277,7 +350,7 @@ impl<'a> Pair<'a> {
         value: impl Fn(&Slice) -> Option<BlockTotals>,
     ) -> Option<StartsEstimate> {
         let side = |system: &SystemStep| -> Option<Vec<Vec<BlockTotals>>> {
-            let starts = of_starts_each(&system.slices, &value);
+            let starts = of_observations(&system.slices, &value);
             starts.into_iter().map(|start| start.into_iter().collect()).collect()
         };
         let (base, candidate) = (side(self.base)?, side(self.candidate)?);
@@ -287,7 +360,7 @@ impl<'a> Pair<'a> {
         Some(StartsEstimate {
             starts: u32::try_from(starts).unwrap_or(u32::MAX),
             holds_starts,
-            ..one_start(tested, self.prior.filter(|_| !holds_starts))
+            ..one_start(tested, self.prior().filter(|_| !holds_starts))
         })
     }
 
@@ -301,7 +374,7 @@ impl<'a> Pair<'a> {
         if !self.is_one_run {
             return self.ratio_over_runs(of_totals, value);
         }
-        let mut sides = Vec::new();
+        let mut sides: Vec<(u32, Vec<BlockTotals>, Vec<BlockTotals>)> = Vec::new();
         for start in self.starts() {
             let side = |system: &SystemStep| -> Option<Vec<BlockTotals>> {
                 system.slices.iter().filter(|s| s.start == start).map(&value).collect()
@@ -314,25 +387,28 @@ impl<'a> Pair<'a> {
                 (side(self.base)?, side(self.candidate)?)
             };
             if !b.is_empty() {
-                sides.push((b, c));
+                sides.push((start, b, c));
             }
         }
-        if sides.is_empty() {
-            return None;
-        }
-        if let [(b, c)] = sides.as_slice() {
+        if let [(_, b, c)] = sides.as_slice() {
             let pairing = Pairing { is_interleaved: self.is_interleaved, of_totals };
-            return pairing.ratio(b, c).map(|tested| one_start(tested, self.prior));
+            return pairing.ratio(b, c).map(|tested| one_start(tested, self.prior()));
         }
-        let logs = sides.iter().map(|(b, c)| {
+        let log_ratios_of = |(start, b, c): &(u32, Vec<BlockTotals>, Vec<BlockTotals>)| {
             let (b, c) = (figures(b, of_totals)?, figures(c, of_totals)?);
             if self.is_interleaved {
-                return log_ratios(&b, &c);
+                return Some((*start, log_ratios(&b, &c)?));
             }
             // Slices of two systems are no pairs: a start gives one ratio, that of their means.
-            ratio_test(&b, &c).map(|tested| vec![tested.estimate.point.ln()])
-        });
-        of_starts_with(&logs.collect::<Option<Vec<_>>>()?, self.prior)
+            ratio_test(&b, &c).map(|tested| (*start, vec![tested.estimate.point.ln()]))
+        };
+        let logs: Vec<(u32, Vec<f64>)> = sides.iter().map(log_ratios_of).collect::<Option<_>>()?;
+        let of_one = |starts: &Vec<u32>| -> Vec<f64> {
+            let own = logs.iter().filter(|(start, _)| starts.contains(start));
+            own.flat_map(|(_, logs)| logs.iter().copied()).collect()
+        };
+        let observations: Vec<Vec<f64>> = self.observations().iter().map(of_one).collect();
+        of_starts_with(&observations, self.prior())
     }
 }
 

@@ -4,7 +4,7 @@
 use rqps_model::warning::RateLevels;
 use rqps_model::{Slice, StepKind, WarningKind};
 use rqps_stats::bimodal::Levels;
-use rqps_stats::drift::{DRIFT_P, MIN_BLOCKS, drift};
+use rqps_stats::drift::{DRIFT_P, MIN_BLOCKS, drift, drift_over_starts};
 use rqps_stats::steady::{Disagreement, Rates, disagreement_of_samples, disagreement_over_starts};
 use rqps_stats::tested::Tested;
 
@@ -102,20 +102,23 @@ fn rate_levels(found: &Levels) -> RateLevels {
     RateLevels { low_per_s: found.low, high_per_s: found.high, low_share: found.low_share }
 }
 
-/// The drift of a value of the blocks, the surest of all starts; `None` where none is sure or as
+/// The drift of a value of the blocks, the surest of each start and of all starts together; `None` where none is sure or as
 /// large as `least`. Between starts a value may jump, so each is looked at on its own.
 fn drift_of(
     slices: &[&Slice],
     least: f64,
     values: impl Fn(&[&Slice]) -> Vec<f64>,
 ) -> Option<Tested> {
-    let starts: Vec<&[&Slice]> = slices.chunk_by(|a, b| a.start == b.start).collect();
+    let starts: Vec<Vec<f64>> = slices.chunk_by(|a, b| a.start == b.start).map(values).collect();
     let p_of = |found: &Tested| found.p.unwrap_or(1.0);
-    let surest = starts
+    let found: Vec<Tested> = starts
         .iter()
-        .filter_map(|of_start| drift(&values(of_start)))
-        .min_by(|a, b| p_of(a).total_cmp(&p_of(b)))?;
-    let is_sure = p_of(&surest) * (starts.len() as f64) < DRIFT_P;
+        .filter_map(|of_start| drift(of_start))
+        .chain(drift_over_starts(&starts))
+        .collect();
+    let n = found.len() as f64;
+    let surest = found.into_iter().min_by(|a, b| p_of(a).total_cmp(&p_of(b)))?;
+    let is_sure = p_of(&surest) * n < DRIFT_P;
     let is_large = surest.estimate.point.ln().abs() >= (1.0 + least).ln();
     (is_sure && is_large).then_some(surest)
 }

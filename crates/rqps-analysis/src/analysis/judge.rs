@@ -22,6 +22,8 @@ pub(super) struct OpenStep<'s> {
     pub(super) is_compared: bool,
     /// Whether it is measured for a set time.
     pub(super) is_timed: bool,
+    /// Whether it was measured on several loads of the tables.
+    pub(super) has_loads: bool,
 }
 
 /// A cell whose ratios are judged.
@@ -102,7 +104,8 @@ fn decide(steps: &[OpenStep<'_>], cells: &[&Open<'_>], bound: f64) -> Vec<Decide
         let settle = || {
             // Of what is measured further, as much is taken to be left out.
             let block_s = block_s(&step.cells) / open.ratios.kept_share;
-            let rule = settle::Rule { bound, p_needed, block_s, is_timed: step.is_timed };
+            let OpenStep { is_timed, has_loads, .. } = *step;
+            let rule = settle::Rule { bound, p_needed, block_s, is_timed, has_loads };
             Settle::of(&open.ratios.rqps, rule)
         };
         let is_unclear = found.verdict == Verdict::Unclear;

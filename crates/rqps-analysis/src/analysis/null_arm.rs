@@ -11,7 +11,10 @@ pub(super) fn of_run(analysis: &Analysis<'_>) -> Option<WarningKind> {
     let (mut n, mut outside, mut called) = (0, Vec::new(), Vec::new());
     for step in analysis.steps.iter().filter(|step| step.is_compared()) {
         let cell = &step.cells[system];
-        let Some((low, high)) = cell.rqps().and_then(|ratio| ratio.interval) else { continue };
+        // A ratio that has no verdict, as of starts with other plans, says nothing of intervals.
+        let Some((low, high)) = cell.comparable_rqps().and_then(|ratio| ratio.interval) else {
+            continue;
+        };
         n += 1;
         if low > 1.0 || high < 1.0 {
             outside.push(step.title.clone());

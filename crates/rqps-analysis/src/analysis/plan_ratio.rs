@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use rqps_model::query_plan::difference::aspects;
+use rqps_model::query_plan::kind::PlanKind;
 use rqps_model::{Estimate, PlanShape, QueryPlan, RunStep};
 
 use super::estimate::Pair;
@@ -34,8 +35,8 @@ struct Group<'p> {
     plans: Vec<(&'p QueryPlan, &'p QueryPlan)>,
 }
 
-/// The ratios of a pair per plan, most starts first. None where both had one plan of each statement, and where the two
-/// were not measured on the same starts.
+/// The ratios of a pair per plan, most starts first. None where both had one plan of each statement, where the two were
+/// not measured on the same starts, and of starts that ran generic and custom plans.
 pub(super) fn plan_ratios(
     step: &RunStep,
     plans: &StepPlans,
@@ -70,6 +71,10 @@ fn groups<'s>(
         let both = plans_of(systems.base, start).zip(plans_of(systems.candidate, start));
         let Some((base, candidate)) = both else { continue };
         let plans: Vec<_> = base.into_iter().zip(candidate).collect();
+        let kinds = plans.iter().flat_map(|(a, b)| [&a.shape, &b.shape]).flatten();
+        if kinds.into_iter().any(|shape| shape.kind == Some(PlanKind::Mixed)) {
+            continue;
+        }
         let is_like = |group: &&mut Group<'_>| {
             let mut both = group.plans.iter().zip(&plans);
             both.all(|(a, b)| aspects(a.0, b.0).is_empty() && aspects(a.1, b.1).is_empty())

@@ -1,6 +1,7 @@
 //! How the systems execute the statements of a step, and where their plans differ.
 
-use rqps_model::run::SystemStep;
+use rqps_model::query_plan::kind::PlanKind;
+use rqps_model::run::{StartPlans, SystemStep};
 use rqps_model::starts::{PlanGroup, plan_groups};
 use rqps_model::warning::PlanOfStarts;
 use rqps_model::{PlanDifference, RunStep, WarningKind, plan_difference};
@@ -15,18 +16,18 @@ pub struct StepPlans {
     /// Per system how its plans differ from those of the base; absent for the base, and where they do
     /// not.
     pub differences: Vec<Option<PlanDifference>>,
-    /// Per system the statements whose plan was not the same on all starts of the server.
+    /// Per system the statements that did not have one plan throughout.
     pub variations: Vec<Vec<PlanVariation>>,
 }
 
-/// A statement that starts of a server ran by different plans.
+/// A statement that starts of a server ran by different plans, or the sessions of one start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanVariation {
     /// Its place among the statements of the step.
     pub statement_idx: usize,
     /// The statement.
     pub sql: String,
-    /// The plans, the most frequent first; two at least.
+    /// The plans, the most frequent first; a single one is generic and custom at once.
     pub plans: Vec<PlanOfStarts>,
 }
 
@@ -78,13 +79,13 @@ impl StepPlans {
         Self { statements, differences, variations }
     }
 
-    /// The statements that the starts of a system ran by different plans.
+    /// The statements that did not have one plan throughout on a system.
     #[must_use]
     pub fn variations_of(&self, system_idx: usize) -> &[PlanVariation] {
         self.variations.get(system_idx).map_or(&[], Vec::as_slice)
     }
 
-    /// The warning that the starts of a system ran different plans. The first such statement counts.
+    /// The warning that a system ran different plans. The first such statement counts.
     pub(super) fn warning(&self, system_idx: usize) -> Option<WarningKind> {
         let (first, others) = self.variations_of(system_idx).split_first()?;
         let PlanVariation { sql, plans, .. } = first.clone();
@@ -98,9 +99,13 @@ impl StepPlans {
     }
 }
 
-/// The statements of a system whose plan was not the same on all of its starts.
+/// The statements of a system whose plan was not the same on all of its starts and in all sessions.
 fn variations(system: &SystemStep) -> Vec<PlanVariation> {
-    let starts = &system.plans_of_starts;
+    let only = [StartPlans { start: 0, plans: system.plans.clone() }];
+    let starts = match system.plans_of_starts.as_slice() {
+        [] => only.as_slice(),
+        starts => starts,
+    };
     let n = starts.iter().map(|start| start.plans.len()).max().unwrap_or(0);
     let of_statement = |statement_idx: usize| {
         let groups = plan_groups(starts, statement_idx);
@@ -109,7 +114,8 @@ fn variations(system: &SystemStep) -> Vec<PlanVariation> {
             Some(PlanOfStarts { shape: group.plan.shape.clone()?, starts: group.starts.clone() })
         };
         let plans: Vec<PlanOfStarts> = groups.iter().filter_map(plan).collect();
-        (plans.len() > 1).then_some(PlanVariation { statement_idx, sql, plans })
+        let is_mixed = plans.iter().any(|own| own.shape.kind == Some(PlanKind::Mixed));
+        (plans.len() > 1 || is_mixed).then_some(PlanVariation { statement_idx, sql, plans })
     };
     (0..n).filter_map(of_statement).collect()
 }

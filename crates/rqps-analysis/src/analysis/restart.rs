@@ -1,6 +1,9 @@
 //! How far intervals include differences between starts of the servers, and how large these are.
 
+use std::collections::BTreeSet;
+
 use rqps_model::WarningKind;
+use rqps_model::run::SystemStep;
 use rqps_model::warning::{AssumedStartSd, StartSpread};
 use rqps_stats::starts::StartPrior;
 
@@ -15,7 +18,9 @@ pub(super) fn starts(analysis: &Analysis<'_>) -> WarningKind {
         let was_resumed = analysis.run.n_resumed > 0;
         return WarningKind::StartedOnce { was_resumed, assumed: assumed(analysis) };
     }
-    let seen = comparisons(analysis).map(|(_, c)| c.rqps.found.starts).max().unwrap_or(0);
+    let n_loads = analysis.run.n_loads();
+    let seen = analysis.steps.iter().flat_map(|step| &step.step.systems).map(starts_of).max();
+    let seen = seen.unwrap_or(0);
     let is_most = analysis.joined.is_some();
     let spreads: Vec<(f64, &StepAnalysis<'_>)> =
         comparisons(analysis).filter_map(|(s, c)| Some((c.rqps.found.start_sd?, s))).collect();
@@ -23,7 +28,7 @@ pub(super) fn starts(analysis: &Analysis<'_>) -> WarningKind {
     let middle = median(spreads.iter().map(|(sd, _)| *sd).collect());
     WarningKind::SeveralStarts {
         n,
-        n_loads: analysis.run.n_loads(),
+        n_loads,
         is_most,
         n_so_far: (!is_most && seen < n).then_some(seen),
         spread: most.zip(middle).map(|((most, step), median)| StartSpread {
@@ -34,6 +39,12 @@ pub(super) fn starts(analysis: &Analysis<'_>) -> WarningKind {
         n_without: comparisons(analysis).filter(|(_, c)| !c.rqps.found.holds_starts).count(),
         assumed: assumed(analysis),
     }
+}
+
+/// On how many starts a system was measured.
+fn starts_of(system: &SystemStep) -> u32 {
+    let starts: BTreeSet<u32> = system.slices.iter().map(|slice| slice.start).collect();
+    u32::try_from(starts.len()).unwrap_or(u32::MAX)
 }
 
 /// What the intervals of one start are widened by.

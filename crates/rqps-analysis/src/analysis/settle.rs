@@ -43,14 +43,19 @@ pub(super) struct Rule {
     pub(super) block_s: f64,
     /// Whether the step can be measured for longer.
     pub(super) is_timed: bool,
+    /// Whether it was measured on several loads of the tables: neither starts nor time are what is missing then.
+    pub(super) has_loads: bool,
 }
 
 impl Settle {
     /// What would settle `ratio`; `None` where its spread is not known, or more time cannot be had: a
-    /// step of a fixed amount of work on one start of the servers.
+    /// step of a fixed amount of work on one start of the servers, and steps on several loads.
     pub(super) fn of(ratio: &StartsEstimate, rule: Rule) -> Option<Self> {
         let estimate = ratio.tested.estimate;
-        let Rule { bound, p_needed, block_s, is_timed } = rule;
+        let Rule { bound, p_needed, block_s, is_timed, has_loads } = rule;
+        if has_loads {
+            return None;
+        }
         if ratio.holds_starts {
             let more = starts_to_settle_among(ratio, bound, p_needed, MOST_STARTS)?;
             return Some(Self::Starts { more });

@@ -11,6 +11,7 @@ fn slice(counters: &[(&str, u64)]) -> Slice {
     Slice {
         idx: 0,
         start: 0,
+        load: 0,
         n_rounds: None,
         start_unix_ms: 0,
         duration_ns: 1_000_000_000,

@@ -212,9 +212,9 @@ pub enum WarningKind {
         /// Whether they are blocks of interleaved systems.
         are_blocks: bool,
     },
-    /// Starts of the server ran different query plans.
+    /// Starts of the server, or the sessions of a start, ran different query plans.
     PlanVaries {
-        /// The plans, the most frequent first.
+        /// The plans, the most frequent first; a single one is generic and custom at once.
         plans: Vec<PlanOfStarts>,
         /// The statement; of several the first.
         sql: String,

@@ -167,7 +167,9 @@ fn of_report(analysis: &Analysis<'_>, kind: &WarningKind) -> String {
             };
             if *n_loads > 1 {
                 let times = count(usize::try_from(*n_loads).unwrap_or(usize::MAX), "time");
-                out.push_str(&format!("; tables were filled {times}"));
+                out.push_str(&format!(
+                    "; tables were filled {times}, and each time counts as one observation"
+                ));
             }
             out.push_str(&several_starts(spread.as_ref(), *n_without, assumed.as_ref()));
             out

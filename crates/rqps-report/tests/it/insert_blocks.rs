@@ -72,7 +72,10 @@ fn a_stalled_block_is_in_the_figure_for_as_long_as_it_took() {
     assert_eq!(cells[1].verdict(), Some(Verdict::Unclear));
     let (low, high) = stalled.interval.unwrap();
     assert!(low < 0.3 && high > 1.0, "{low} {high}");
-    assert_eq!(cells[2].verdict(), Some(Verdict::Same));
+    // Of one start of MySQL: another start may be 10% off.
+    let (least, most) = cells[2].rqps().unwrap().interval.unwrap();
+    assert_eq!(cells[2].verdict(), Some(Verdict::Unclear));
+    assert!(least < 0.95 && 1.05 < most && most / least < 1.25, "{least} {most}");
     // CPU is a tenth of the time, so its ratio is the inverse.
     let cpu = cells[1].server_cpu_ratio().unwrap();
     assert!((cpu.point * stalled.point - 1.0).abs() < 1e-9);
@@ -89,7 +92,8 @@ fn so_it_is_in_a_sequential_run() {
     let [base, stalled] = [0, 1].map(|idx: usize| cells[idx].figure().unwrap().point);
     assert!((cells[1].rqps().unwrap().point - stalled / base).abs() < 1e-9 && stalled < 5200.0);
     assert_eq!(cells[1].verdict(), Some(Verdict::Unclear));
-    assert_eq!(cells[2].verdict(), Some(Verdict::Same));
+    let (low, high) = cells[2].rqps().unwrap().interval.unwrap();
+    assert!(low < 1.0 && 1.0 < high && high / low < 1.25, "{low} {high}");
 }
 
 #[test]

@@ -223,6 +223,25 @@ fn all_formats_name_the_start_and_the_ratio_per_plan() {
 }
 
 #[test]
+fn sessions_that_ran_generic_and_custom_plans_take_the_verdict_away() {
+    let mut run = on_starts();
+    for step in &mut run.steps {
+        step.systems[1].plans = vec![with_kind(PlanKind::Mixed)];
+    }
+    let of_one_start = Run { steps: vec![run.steps[0].clone()], ..run.clone() };
+    for run in [run, of_one_start] {
+        let analysis = Analysis::of(&run, 0.05);
+        let cell = &analysis.steps[0].cells[1];
+        assert_eq!((cell.bar(), cell.verdict()), (Some(Bar::Plans), None));
+        assert!(cell.plan_ratios().is_empty());
+        let options = TextOptions { colour: false, detail: Detail::Full, width: text::WIDTH };
+        let said = text::render(&analysis, options);
+        let words = "lookup on PRIMARY; generic and custom plans";
+        assert!(said.contains(words) && !said.contains("instead of"), "{said}");
+    }
+}
+
+#[test]
 fn a_gate_calls_a_mixture_of_plans_unclear() {
     let run = with_another_plan(1, plan(Path::WholeTable, None, false));
     let analysis = Analysis::of(&run, 0.05);

@@ -133,6 +133,7 @@ fn slice(idx: u32, op: &Op, jitter: f64) -> Slice {
     Slice {
         idx,
         start: 0,
+        load: 0,
         n_rounds: Some(20),
         start_unix_ms: 0,
         duration_ns: ns(total),
@@ -206,8 +207,12 @@ fn cause(base: &Op, candidate: &Op, around: &Around) -> Option<Found> {
     };
     let (b, c) = (blocks(base, 0), blocks(candidate, 3));
     let start = Start { base: b.iter().collect(), candidate: c.iter().collect() };
-    let sides =
-        Sides { starts: vec![start], is_interleaved: around.is_interleaved, is_one_run: true };
+    let sides = Sides {
+        starts: vec![start],
+        is_interleaved: around.is_interleaved,
+        is_one_run: true,
+        prior: None,
+    };
     let rqps = sides.ratio(|slice| Some(slice.figure())).unwrap();
     let split = Split::of(&sides, Slots::of(1, Placement::Paired, 2));
     let cause = judge(&Question {
@@ -519,7 +524,7 @@ fn storage_that_several_clients_wait_for_is_no_other_waiting() {
     let slots = Slots::of(2, Placement::Paired, 2);
     let slice = slice(0, &Op { storage: 60.0, ..op() }, 1.0);
     let start = Start { base: vec![&slice], candidate: vec![&slice] };
-    let sides = Sides { starts: vec![start], is_interleaved: true, is_one_run: true };
+    let sides = Sides { starts: vec![start], is_interleaved: true, is_one_run: true, prior: None };
     let parts = Parts::of(&slice, slots, Basis::of(&sides)).unwrap();
     let per_slot = parts.get(TimePart::Storage) / slots.n;
     assert!((per_slot - 60.0).abs() < 0.01, "{per_slot}");
@@ -551,7 +556,7 @@ fn what_is_not_of_the_run_spreads_over_all_cpus_of_the_host() {
     slice.usage.waits = Waits::default();
     slice.usage.host.n_cpus = 4;
     let start = Start { base: vec![&slice], candidate: vec![&slice] };
-    let sides = Sides { starts: vec![start], is_interleaved: true, is_one_run: true };
+    let sides = Sides { starts: vec![start], is_interleaved: true, is_one_run: true, prior: None };
     let parts = Parts::of(&slice, slots, Basis::of(&sides)).unwrap();
     let taken = parts.get(TimePart::Taken);
     assert!((taken - 5.0).abs() < 0.01, "{taken}");
@@ -600,7 +605,7 @@ fn starts_of_runs_of_their_own_are_no_partners() {
     let (b, c) = (ns(&base), ns(&candidate));
     let starts = base.iter().zip(&candidate);
     let starts = starts.map(|(b, c)| Start { base: vec![b], candidate: vec![c] }).collect();
-    let mut sides = Sides { starts, is_interleaved: false, is_one_run: false };
+    let mut sides = Sides { starts, is_interleaved: false, is_one_run: false, prior: None };
     let width = |sides: &Sides<'_>| {
         let ns = |slice: &Slice| Some(slice.duration_ns as f64);
         let found = sides.difference(&sides.weights(ns).unwrap(), ns).unwrap();
@@ -621,7 +626,8 @@ fn what_ticks_make_of_nothing_was_not_taken_by_others() {
     let taken = |us: f64| {
         let slice = slice(0, &Op { taken: us, ..op() }, 1.0);
         let start = Start { base: vec![&slice], candidate: vec![&slice] };
-        let sides = Sides { starts: vec![start], is_interleaved: true, is_one_run: true };
+        let sides =
+            Sides { starts: vec![start], is_interleaved: true, is_one_run: true, prior: None };
         let slots = Slots::of(1, Placement::Paired, 2);
         Parts::of(&slice, slots, Basis::of(&sides)).unwrap().get(TimePart::Taken)
     };

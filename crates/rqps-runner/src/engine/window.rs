@@ -68,6 +68,7 @@ pub(crate) fn slice_of(
     Slice {
         idx,
         start: 0,
+        load: 0,
         n_rounds: None,
         start_unix_ms: seen.start_unix_ms,
         duration_ns: tally.duration_ns(),

@@ -251,10 +251,10 @@ pub struct ScheduleFile {
     /// slices or time.
     pub budget: Option<String>,
     /// Interleaved: time of the whole run, downloads excluded, such as "20m" or "2h". Steps share it. Instead of slices
-    /// or budget.
+    /// or budget. A run may exceed it where tables are large: servers rest and read them after each start.
     pub time: Option<String>,
-    /// Interleaved: a step ends when all its ratios have this half-width, "0.1%" to "50%". Not for the Insert
-    /// Benchmark. Default: none; "1%" with time.
+    /// Interleaved: a step ends when the noise of its blocks gives all its ratios this half-width, "0.1%" to "50%";
+    /// starts add to it. Not for the Insert Benchmark. Default: none; "1%" with time.
     pub precision: Option<String>,
     /// Starts of the servers on the same data, 1 to 100. The time of a step is divided among them. Default: 4 where
     /// rqps starts all servers, else 1.

@@ -289,6 +289,7 @@ pub(crate) fn slice(d: &mut Draw, idx: u32) -> Slice {
     Slice {
         idx,
         start: 0,
+        load: 0,
         n_rounds: d.some(Draw::small),
         start_unix_ms: d.time(),
         duration_ns: d.count(),

@@ -77,6 +77,7 @@ fn slice(idx: u32, qps: u32) -> Slice {
     let n = u64::from(qps) * 10;
     Slice {
         start: 0,
+        load: 0,
         idx,
         n_rounds: None,
         start_unix_ms: 0,

@@ -16,7 +16,7 @@ fn split(noise: f64, is_interleaved: bool, is_one_run: bool) -> Split {
         base: base.iter().collect(),
         candidate: candidate.iter().collect(),
     });
-    let sides = Sides { starts: starts.collect(), is_interleaved, is_one_run };
+    let sides = Sides { starts: starts.collect(), is_interleaved, is_one_run, prior: None };
     Split::of(&sides, Slots::of(1, Placement::Paired, 2)).unwrap()
 }
 
