@@ -124,8 +124,6 @@ pub struct Series {
     pub title: String,
     /// The systems: their kind by version, their label by time.
     pub line: LineName,
-    /// How many other lines of systems have the same name and stand before this one.
-    pub n_namesakes: usize,
     /// What the values are.
     pub scale: Scale,
     /// In order.
@@ -220,7 +218,7 @@ impl History {
             return Err(HistoryError::Nothing { n_runs });
         }
         for one in &mut series {
-            change::find(one);
+            change::find(one, order);
         }
         left_out::merge(&mut left_out);
         let has_several_lines = lines.len() > 1;
@@ -341,7 +339,6 @@ fn one(
         clients: key.clients,
         title,
         line: line.name.clone(),
-        n_namesakes: line.n_namesakes,
         scale,
         points,
         method,

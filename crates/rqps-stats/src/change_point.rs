@@ -200,7 +200,7 @@ fn best_split(values: &[f64], shortest: usize) -> Option<(usize, f64)> {
 /// the values, or the runs that they are of, have fewer degrees of freedom than the assumption: ratios of one
 /// run share what its base drew, of which their spread says nothing. Nor does the spread of the other side's
 /// runs say it of a side whose many ratios are of few.
-fn step(before: &[Value], after: &[Value]) -> Option<Tested> {
+pub fn step(before: &[Value], after: &[Value]) -> Option<Tested> {
     let (old, old_squares, old_n) = level(before)?;
     let (new, new_squares, new_n) = level(after)?;
     let difference = new - old;

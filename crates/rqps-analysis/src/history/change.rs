@@ -1,9 +1,9 @@
 //! Where a series changes its level.
 
-use rqps_model::Estimate;
+use rqps_model::{Estimate, Verdict};
 use rqps_stats::change_point::{self, Value};
 
-use super::{Method, Point, Series, Surrounding};
+use super::{Method, Order, Point, Series, Surrounding};
 
 /// Significance of a change: the share of series without a change that have a false one.
 pub const SIGNIFICANCE: f64 = 0.01;
@@ -21,14 +21,64 @@ pub struct Change {
     pub at: usize,
     /// New level / old level.
     pub size: Estimate,
-    /// p-value, the search for its place included.
-    pub p: f64,
+    /// p-value, the search for its place included; absent where the verdict of a report tells the change.
+    pub p: Option<f64>,
     /// What differs between the points beside it and may be the cause as well.
     pub unlike: Vec<Surrounding>,
 }
 
-/// Finds the changes of a series.
-pub(super) fn find(series: &mut Series) {
+/// Finds the changes of a series: what the test finds, and beside the base what the report of the run says.
+pub(super) fn find(series: &mut Series, order: Order) {
+    find_levels(series);
+    let by_verdict = match order {
+        Order::Version => by_verdict(series),
+        Order::Time => Vec::new(),
+    };
+    let is_new = |at: usize| series.changes.iter().all(|change| change.at != at);
+    let new: Vec<Change> = by_verdict.into_iter().filter(|change| is_new(change.at)).collect();
+    if new.is_empty() {
+        return;
+    }
+    series.changes.extend(new);
+    series.changes.sort_by_key(|change| change.at);
+    // Levels are those between all changes.
+    let floor = floor(series);
+    let values: Vec<Value> = series.points.iter().map(|p| value(series, p, floor)).collect();
+    let places: Vec<usize> = series.changes.iter().map(|change| change.at).collect();
+    for (nth, change) in series.changes.iter_mut().enumerate().filter(|(_, own)| own.p.is_some()) {
+        let from = nth.checked_sub(1).map_or(0, |before| places[before]);
+        let to = places.get(nth + 1).copied().unwrap_or(values.len());
+        let (old, new) = (&values[from..change.at], &values[change.at..to]);
+        if let Some(found) = change_point::step(old, new) {
+            change.size = found.estimate;
+        }
+    }
+}
+
+/// What the report says of the versions before and after the base, where all points are of one run: the test of levels
+/// sees all versions after it as one level, and may find nothing where they differ much.
+fn by_verdict(series: &Series) -> Vec<Change> {
+    let points = &series.points;
+    let is_one_run = points.iter().all(|point| point.run_id == points[0].run_id);
+    let Some(base) = points.iter().position(|point| point.is_base).filter(|_| is_one_run) else {
+        return Vec::new();
+    };
+    let is_called =
+        |point: &Point| matches!(point.verdict, Some(Verdict::Slower | Verdict::Faster));
+    let change = |at: usize, size: Estimate| Change { at, size, p: None, unlike: Vec::new() };
+    let before = base.checked_sub(1).filter(|before| is_called(&points[*before]));
+    let after = points.get(base + 1).filter(|point| is_called(point));
+    let of_before = before.map(|before| change(base, inverse(&points[before].value)));
+    of_before.into_iter().chain(after.map(|point| change(base + 1, point.value))).collect()
+}
+
+fn inverse(of: &Estimate) -> Estimate {
+    let interval = of.interval.map(|(low, high)| (1.0 / high, 1.0 / low));
+    Estimate { point: 1.0 / of.point, interval, n: of.n }
+}
+
+/// Finds where a series changes its level.
+fn find_levels(series: &mut Series) {
     let floor = floor(series);
     let values: Vec<Value> = series.points.iter().map(|p| value(series, p, floor)).collect();
     let method = match series.method {
@@ -43,7 +93,7 @@ pub(super) fn find(series: &mut Series) {
         let (old, new) = (&series.points[from..change.at], &series.points[change.at..to]);
         let size = size(old, new, change.size.estimate);
         let unlike = unlike(&series.points, change.at);
-        changes.push(Change { at: change.at, size, p: change.p, unlike });
+        changes.push(Change { at: change.at, size, p: Some(change.p), unlike });
     }
     series.changes = changes;
 }

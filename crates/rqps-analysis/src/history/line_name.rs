@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rqps_model::{
     Compression, CpuSet, Dbms, Durability, Engine, Malloc, MemorySize, SystemSource, SystemSpec,
+    Transport,
 };
 
 /// What a series is of.
@@ -31,6 +32,10 @@ pub struct SystemKind {
     pub config: String,
     /// Options on top of it.
     pub options: BTreeMap<String, String>,
+    /// How connections reach the server; absent where it is not known, as of imported systems.
+    pub transport: Option<Transport>,
+    /// Statements that change its tables once they are filled.
+    pub sql_after_load: Vec<String>,
     /// The allocator.
     pub malloc: Malloc,
     /// What a commit waits for.
@@ -62,6 +67,8 @@ impl SystemKind {
             engine: (spec.source != SystemSource::Imported).then_some(spec.engine),
             config: spec.config.clone(),
             options: spec.options.clone(),
+            transport: (spec.source != SystemSource::Imported).then_some(spec.transport),
+            sql_after_load: variant.sql_after_load.clone(),
             malloc: variant.malloc,
             durability: variant.durability,
             compression: variant.compression,

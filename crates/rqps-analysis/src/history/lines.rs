@@ -10,8 +10,6 @@ use super::{Because, Choice, LeftOut, Order};
 #[derive(Debug, Clone)]
 pub(super) struct Line {
     pub(super) name: LineName,
-    /// How many earlier lines have the same name: they differ in what it does not say.
-    pub(super) n_namesakes: usize,
     pub(super) members: Vec<Member>,
     /// What they are relative to; absent where their runs have no system in common.
     pub(super) base: Option<Base>,
@@ -69,7 +67,7 @@ pub(super) fn collect(
         match lines.iter_mut().find(is_like) {
             Some(line) => line.members.push(member),
             None => {
-                lines.push(Line { name, n_namesakes: 0, members: vec![member], base: None });
+                lines.push(Line { name, members: vec![member], base: None });
             }
         }
     }
@@ -78,10 +76,6 @@ pub(super) fn collect(
     }
     for line in &mut lines {
         line.base = common_base(runs, line, order);
-    }
-    for at in 1..lines.len() {
-        let (earlier, rest) = lines.split_at_mut(at);
-        rest[0].n_namesakes = earlier.iter().filter(|line| line.name == rest[0].name).count();
     }
     (order, lines)
 }

@@ -100,7 +100,7 @@ fn row(history: &History, series: &Series, at: usize) -> [String; COLUMNS.len()]
         number(change.map(|c| c.size.point).filter(|point| point.is_finite())),
         change_low,
         change_high,
-        number(change.map(|c| c.p)),
+        number(change.and_then(|c| c.p)),
         words(&change.map_or_else(String::new, |c| sentence(history, series, c))),
     ]
 }

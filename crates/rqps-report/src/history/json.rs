@@ -70,7 +70,7 @@ struct CommitJson<'a> {
 struct ChangeJson {
     at: usize,
     ratio: Option<EstimateJson>,
-    p: f64,
+    p: Option<f64>,
     unlike: Option<String>,
     sentence: String,
 }

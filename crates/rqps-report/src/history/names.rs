@@ -4,16 +4,16 @@ use rqps_analysis::history::{
     BaseName, LeftOut, LineName, Series, SliceOrder, Surrounding, Surroundings, SystemKind,
 };
 use rqps_analysis::join::Machine;
-use rqps_model::{Compression, Durability, Malloc};
+use rqps_model::{Compression, Durability, Malloc, Transport};
 use rqps_text::number::{bytes, count, exact_percent, kb};
 use rqps_text::words::{list_in_short, one_line};
 
 use crate::conditions;
 
-/// The systems of a series: `MySQL, innodb, small`, or their label; with a number from the second of a name on.
+/// The systems of a series: `MySQL, innodb, small`, or their label.
 #[must_use]
 pub fn line(series: &Series) -> String {
-    let name = match &series.line {
+    match &series.line {
         LineName::Kind(kind) => one_line(&with_details(kind.dbms.name().to_owned(), kind)),
         LineName::Label { label, injected_slowdown_bp } => {
             let label = std::iter::once(label.clone());
@@ -21,10 +21,6 @@ pub fn line(series: &Series) -> String {
                 label.chain(injected_slowdown(*injected_slowdown_bp)).collect();
             one_line(&words.join(", "))
         }
-    };
-    match series.n_namesakes {
-        0 => name,
-        n => format!("{name} ({})", n + 1),
     }
 }
 
@@ -46,10 +42,14 @@ pub fn base(BaseName { server, kind }: &BaseName) -> String {
 fn with_details(server: String, kind: &SystemKind) -> String {
     let SystemKind { dbms: _, engine, config, options, malloc, durability, .. } = kind;
     let SystemKind { compression, cpus, memory, injected_slowdown_bp, .. } = kind;
+    let SystemKind { transport, sql_after_load, .. } = kind;
     let mut words = vec![server];
     words.extend(engine.as_ref().map(ToString::to_string));
     words.push(config.clone());
     words.extend(options.iter().map(|(name, value)| format!("{name}={value}")));
+    let is_usual = |transport: &Transport| *transport == Transport::default();
+    words.extend(transport.filter(|own| !is_usual(own)).map(|own| own.to_string()));
+    words.extend(sql_after_load.iter().cloned());
     if *malloc != Malloc::default() {
         words.push(malloc.to_string());
     }

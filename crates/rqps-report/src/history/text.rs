@@ -4,7 +4,8 @@ use super::names;
 use super::words::{certainty, change_in_short, is_too_short, left_out, sentences, verdicts};
 use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::tone::Tone;
-use rqps_analysis::history::{Change, History, Point, PointCommit, Scale, Series};
+use rqps_analysis::history::{Change, History, Order, Point, PointCommit, Scale, Series};
+use rqps_model::Verdict;
 use rqps_text::number;
 use rqps_text::words::{NAME_COLUMNS, clip, shorten_apart, wrap};
 
@@ -54,8 +55,11 @@ fn list(out: &mut String, items: &[String], width: usize) {
 pub fn head(history: &History) -> String {
     let (series, by) = (&history.series, history.order.word());
     let n_short = series.iter().filter(|s| is_too_short(s)).count();
+    let silent = silent(history);
     if n_short == series.len() {
-        return format!("{n_short} series by {by}, each with too few points to judge a change.");
+        return format!(
+            "{n_short} series by {by}, each with too few points to judge a change.{silent}"
+        );
     }
     let n: usize = series.iter().map(|s| s.changes.len()).sum();
     let changes = if n == 0 { "No change".to_owned() } else { number::count(n, "change") };
@@ -64,7 +68,25 @@ pub fn head(history: &History) -> String {
         1 => " 1 series has too few points to judge.".to_owned(),
         n => format!(" {n} series have too few points to judge."),
     };
-    format!("{changes} of level in {} series, by {by}.{short}", series.len())
+    format!("{changes} of level in {} series, by {by}.{silent}{short}", series.len())
+}
+
+/// Series in which no change was found though the report calls a version slower or faster.
+fn silent(history: &History) -> String {
+    let is_called = |point: &Point| {
+        history.order == Order::Version
+            && matches!(point.verdict, Some(Verdict::Slower | Verdict::Faster))
+    };
+    let is_silent = |s: &&Series| s.changes.is_empty() && s.points.iter().any(is_called);
+    match history.series.iter().filter(is_silent).count() {
+        0 => String::new(),
+        1 => {
+            " 1 series has a slower or faster version, but no certain place of a change.".to_owned()
+        }
+        n => {
+            format!(" {n} series have slower or faster versions, but no certain place of a change.")
+        }
+    }
 }
 
 /// `point-query: MySQL, innodb, small; rQPS against MySQL 5.6.14, innodb, small`.

@@ -240,6 +240,12 @@ pub fn certainty(history: &History) -> Vec<String> {
         "A change is reported when it is significant at 1%, the search for its place included. {n} \
          series were tested: about one in a hundred series without a change has a false one."
     )];
+    if series.iter().flat_map(|s| &s.changes).any(|change| change.p.is_none()) {
+        out.push(
+            "A version beside the base that the report calls slower or faster is a change, too."
+                .to_owned(),
+        );
+    }
     out.extend(starts(history));
     if series.iter().any(|s| matches!(s.scale, Scale::Absolute { .. })) {
         out.push(
@@ -276,6 +282,15 @@ pub fn certainty(history: &History) -> Vec<String> {
         out.push(format!(
             "{n_short} of the series have points without intervals (n=1), and fewer than {FEW} points: \
              too few to tell a change from chance."
+        ));
+    }
+    let is_alone =
+        |s: &&Series| matches!(s.scale, Scale::Relative { .. }) && s.points.len() < FEWEST_RATIOS;
+    let n_alone = series.iter().filter(is_alone).count();
+    if n_alone > 0 {
+        out.push(format!(
+            "{n_alone} of the series have one version, which is compared with a base of another kind: no \
+             change can be looked for."
         ));
     }
     let are_figures =

@@ -372,8 +372,7 @@ fn a_system_with_a_injected_slowdown_is_another() {
 }
 
 #[test]
-fn lines_of_one_name_are_numbered() {
-    // Names say no transport.
+fn a_transport_is_in_the_name() {
     let of = |(day, transport)| {
         let mut systems = vec![system(Dbms::Mariadb, "10.11.5"), system(Dbms::Mariadb, "11.4.5")];
         for system in &mut systems {
@@ -385,7 +384,33 @@ fn lines_of_one_name_are_numbered() {
     let history = History::of(runs, Choice { order: Some(Order::Version), ..choice() }).unwrap();
     let lines: Vec<String> = history.series.iter().map(names::line).collect();
     let name = "MariaDB, innodb, small";
-    assert_eq!(lines, [name.to_owned(), format!("{name} (2)"), format!("{name} (3)")]);
+    assert_eq!(lines, [name.to_owned(), format!("{name}, tcp"), format!("{name}, tls")]);
+}
+
+#[test]
+fn beside_the_base_a_history_of_one_run_says_what_its_report_says() {
+    // The versions after the base differ so much that they are no one level.
+    let versions = ["10.2.11", "10.5.23", "10.11.5", "11.4.5", "11.8.9"];
+    let systems = versions.map(|v| system(Dbms::Mariadb, v)).into();
+    let qps: &[f64] = &[10_000.0, 4_700.0, 8_800.0, 5_600.0, 9_300.0];
+    let one = run(0, systems, &[("update-index", qps)]);
+    let history = History::of(vec![one.clone()], choice()).unwrap();
+    let change = &history.series[0].changes[0];
+    assert_eq!((change.at, change.p), (1, None));
+    assert!((change.size.point - 0.47).abs() < 0.01, "{change:?}");
+    let text = &sentences(&history)[0];
+    assert!(text.starts_with("update-index got slower at MariaDB 10.5.23, 53%"), "{text}");
+    // By another base the step is at the same place, and as large.
+    let history = History::of(vec![Run { base: 1, ..one.clone() }], choice()).unwrap();
+    let change = &history.series[0].changes[0];
+    assert!(change.at == 1 && (change.size.point - 0.47).abs() < 0.01, "{change:?}");
+    // A single slow version among others is no level, and the headline says that there is one.
+    let systems = versions.map(|v| system(Dbms::Mariadb, v)).into();
+    let qps: &[f64] = &[10_000.0, 10_010.0, 8_000.0, 10_020.0, 9_990.0];
+    let history = History::of(vec![run(0, systems, &[("scan", qps)])], choice()).unwrap();
+    assert!(history.series[0].changes.is_empty());
+    let head = text::head(&history);
+    assert!(head.contains("1 series has a slower or faster version"), "{head}");
 }
 
 #[test]
