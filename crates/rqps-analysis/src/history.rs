@@ -181,6 +181,8 @@ pub enum HistoryError {
     Nothing {
         /// Runs that were read.
         n_runs: usize,
+        /// What is excluded of them.
+        left_out: Vec<LeftOut>,
     },
 }
 
@@ -215,7 +217,8 @@ impl History {
             }
         }
         if series.is_empty() {
-            return Err(HistoryError::Nothing { n_runs });
+            left_out::merge(&mut left_out);
+            return Err(HistoryError::Nothing { n_runs, left_out });
         }
         for one in &mut series {
             change::find(one, order);

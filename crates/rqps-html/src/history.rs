@@ -189,7 +189,7 @@ fn left_out(history: &History) -> Markup {
         @if !history.left_out.is_empty() {
             section #left-out aria-labelledby="left-out-title" {
                 h2 #left-out-title { "Excluded" }
-                ul.sentences { @for one in words::left_out(history) { li { (outside(&one)) } } }
+                ul.sentences { @for one in words::left_out(&history.left_out) { li { (outside(&one)) } } }
             }
         }
     }

@@ -51,7 +51,12 @@ impl Reply {
 
     /// A page that says what went wrong.
     pub(crate) fn problem(status: StatusCode, sentence: &str) -> Self {
-        let title = status.canonical_reason().unwrap_or("Error");
+        let title = match status.is_success() {
+            true => "Nothing to show".to_owned(),
+            false => {
+                format!("{} {}", status.as_u16(), status.canonical_reason().unwrap_or("Error"))
+            }
+        };
         let page = html! {
             (DOCTYPE)
             html lang="en" {
@@ -65,7 +70,7 @@ impl Reply {
                 }
                 body {
                     main.problem {
-                        h1 { (status.as_u16()) " " (title) }
+                        h1 { (title) }
                         p.verdict { (rqps_text::words::one_line(sentence)) }
                         p { a href="/" { "All runs" } }
                     }

@@ -1,7 +1,7 @@
 //! `rqps history`: series of QPS over runs or versions, and where they change.
 
 use anyhow::{Result, bail};
-use rqps_analysis::history::{Choice, History, Order};
+use rqps_analysis::history::{Because, Choice, History, HistoryError, Order};
 use rqps_model::Run;
 use rqps_report::history;
 use rqps_store::{Error, RunRef, Store};
@@ -30,7 +30,12 @@ pub(crate) fn run(args: &HistoryArgs, around: &Surroundings) -> Result<()> {
         step: &|step| steps.takes_step(step),
         system: &|system| systems.takes_system(system),
     };
-    let history = History::of(runs, choice)?;
+    let history = History::of(runs, choice).map_err(|error| {
+        let HistoryError::Nothing { left_out, .. } = &error;
+        let of_step = left_out.iter().filter(|one| one.because != Because::NothingFinished);
+        let excluded = history::words::left_out(&of_step.cloned().collect::<Vec<_>>());
+        anyhow::anyhow!("{}", [vec![error.to_string()], excluded].concat().join("\n"))
+    })?;
     let colour = around.colour && args.output.is_none();
     let text = match args.format {
         HistoryFormat::Text => history::text::render(&history, colour, text_width()),

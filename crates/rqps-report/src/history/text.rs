@@ -38,7 +38,7 @@ pub fn render(history: &History, colour: bool, width: usize) -> String {
     if !history.left_out.is_empty() {
         out.push('\n');
         title(&mut out, "Excluded");
-        list(&mut out, &left_out(history), width);
+        list(&mut out, &left_out(&history.left_out), width);
     }
     out
 }

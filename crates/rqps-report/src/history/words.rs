@@ -102,13 +102,13 @@ pub fn is_too_short(series: &Series) -> bool {
 
 /// What is excluded, and why: `20261121-203015-demo, scan: it is of another host`.
 #[must_use]
-pub fn left_out(history: &History) -> Vec<String> {
+pub fn left_out(all: &[LeftOut]) -> Vec<String> {
     let sentence = |one: &LeftOut| {
         let what =
             if one.what.is_empty() { String::new() } else { format!(", {}", names::what(one)) };
         format!("{}{what}: {}", one.run_id, because(&one.because))
     };
-    history.left_out.iter().map(sentence).collect()
+    all.iter().map(sentence).collect()
 }
 
 /// Why something is excluded: `it is of another host`.

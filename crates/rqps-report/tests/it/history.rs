@@ -1,7 +1,7 @@
 //! Histories: goldens of every format, which points make a series, where it changes.
 
 use expect_test::expect_file;
-use rqps_analysis::history::{Choice, History, Order, Scale};
+use rqps_analysis::history::{Choice, History, HistoryError, Order, Scale};
 use rqps_model::run::Check;
 use rqps_model::slice::Lateness;
 use rqps_model::{
@@ -446,6 +446,19 @@ fn what_cannot_be_compared_is_left_out_and_named() {
     let check = "a check of its work failed (rows per query, 3 of 100)";
     assert!(left_out.iter().any(|l| l == check), "{left_out:?}");
     assert!(left_out.iter().any(|l| l.starts_with("a rate was set")), "{left_out:?}");
+}
+
+#[test]
+fn where_nothing_is_left_the_reasons_are_known() {
+    let mut one = versions().swap_remove(0);
+    for slice in one.steps.iter_mut().flat_map(|step| &mut step.systems).flat_map(|s| &mut s.slices)
+    {
+        slice.lateness = Some(Lateness { n_due: 100, ..Lateness::default() });
+    }
+    let HistoryError::Nothing { n_runs, left_out } = History::of(vec![one], choice()).unwrap_err();
+    let why = rqps_report::history::words::left_out(&left_out);
+    assert!(n_runs == 1 && why.iter().all(|why| why.contains("a rate was set")), "{why:?}");
+    assert!(!why.is_empty());
 }
 
 #[test]

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use hyper::StatusCode;
 use maud::{Markup, html};
-use rqps_analysis::history::{Choice, History, Order};
+use rqps_analysis::history::{Because, Choice, History, HistoryError, LeftOut, Order};
 use rqps_model::{Run, RunSystem, StepInfo, StepKind};
+use rqps_report::history::words;
 use rqps_store::{Brief, Error, RunRef, Store};
 use rqps_text::number::utc;
 use rqps_text::words::one_line;
@@ -17,6 +18,9 @@ use crate::reply::Reply;
 
 /// Runs that a history looks at, the latest ones.
 const MOST_RUNS: usize = 400;
+
+/// Excluded results whose reasons are said where nothing is left.
+const MOST_REASONS: usize = 10;
 
 /// Runs whose steps the first page lists.
 const LATEST_RUNS: usize = 10;
@@ -50,10 +54,17 @@ pub(crate) fn show(desk: &Desk, asked: &Asked) -> Result<Reply, Error> {
             let page = rqps_html::history::render(&history);
             Ok(Reply::whole_page(shell::with_links(page, &above(asked, wanted, &excluded))))
         }
-        Err(_) => {
-            let words = "No run has a rate of such a step and system.".to_owned();
-            let words = [&[words][..], &excluded].concat().join(" ");
-            Ok(Reply::problem(StatusCode::NOT_FOUND, &words))
+        Err(HistoryError::Nothing { left_out, .. }) => {
+            let words =
+                "No run has a result of such a step and system that can be compared.".to_owned();
+            let of_step =
+                left_out.into_iter().filter(|one| one.because != Because::NothingFinished);
+            let of_step: Vec<LeftOut> = of_step.collect();
+            // A step that was measured is there, also where no run of it counts.
+            let status = if of_step.is_empty() { StatusCode::NOT_FOUND } else { StatusCode::OK };
+            let why = words::left_out(&of_step).into_iter().map(|why| format!("Excluded: {why}."));
+            let why: Vec<String> = why.take(MOST_REASONS).chain(excluded).collect();
+            Ok(Reply::problem(status, &[vec![words], why].concat().join(" ")))
         }
     }
 }

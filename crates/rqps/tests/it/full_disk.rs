@@ -160,7 +160,7 @@ fn a_full_disk_of_a_server_costs_its_step_and_the_run_goes_on() {
     let mut running = bench.spawn(&["run", "plan.toml", "--no-html"]);
     let id = running.run_id();
     // After the scan that warms caches comes the step that writes.
-    running.await_line("rows/s");
+    running.await_line("scan.warmpre");
     // What fills the disk goes with the data: the server is started again a moment after it has failed.
     fill(&bench.path(&format!("rqps-results/data/{id}-0")));
     running.await_line("the server failed and is started again (failure 1 of at most 3): ");
