@@ -117,7 +117,7 @@ fn candidates(analysis: &Analysis<'_>) -> Markup {
                     th.num scope="col" { "Same" } th.num scope="col" { "Unclear" }
                     @if has_others { th.num scope="col" { "No verdict" } }
                     th scope="col" { "Worst step" } th scope="col" { "Best step" }
-                    @for class in &classes { th.num scope="col" { "±\u{a0}" (short_class(*class)) } }
+                    @for class in &classes { th.num scope="col" { "± " (short_class(*class)) } }
                 } }
                 tbody { @for own in &analysis.headlines {
                     @let counts = own.counts;
