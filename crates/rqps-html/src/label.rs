@@ -22,7 +22,7 @@ pub(super) fn prose(text: &str) -> Markup {
     let text = one_line(text);
     let parts: Vec<&str> = text.split('`').collect();
     // One without its twin is no mark.
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return html! { bdi { (text) } };
     }
     html! { bdi {

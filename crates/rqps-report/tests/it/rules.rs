@@ -252,13 +252,17 @@ fn new_cpu_overhead_and_its_mirror() {
 fn less_background_work_does_not_hide_whose_cpu_grew() {
     let base = Op { background: 30.0, ..op() };
     let more = Op { server: 40.0, background: 2.0, ..op() };
-    let told = expect!["0.87: CPU of connection threads per query 2.00x (+20 µs of +6.0 µs), IO unchanged: new CPU overhead"];
+    let told = expect![
+        "0.87: CPU of connection threads per query 2.00x (+20 µs of +6.0 µs), IO unchanged: new CPU overhead"
+    ];
     check(&base, &more, &around(), Kind::CpuOverhead, &told);
     assert!(cause(&base, &more, &around()).unwrap().times.unwrap() > 1.9);
     // Nor does a little of it where it grew by a little.
     let base = Op { background: 1.0, ..op() };
     let more = Op { server: 21.98, background: 0.0, ..op() };
-    let told = expect!["0.95: CPU of connection threads per query 1.10x (+1.98 µs of +1.48 µs), IO unchanged: new CPU overhead"];
+    let told = expect![
+        "0.95: CPU of connection threads per query 1.10x (+1.98 µs of +1.48 µs), IO unchanged: new CPU overhead"
+    ];
     check(&base, &more, &around(), Kind::CpuOverhead, &told);
 }
 
@@ -272,7 +276,9 @@ fn both_ends_need_more_cpu_where_tls_is_on() {
         moves: Moves::All,
     };
     let evidence = Evidence { hints: vec![hint], ..Evidence::default() };
-    let told = expect!["0.74: server and client CPU per query 1.36x (+9.0 µs of +9.0 µs), IO unchanged, with tls TLSv1.3 against off: new CPU overhead"];
+    let told = expect![
+        "0.74: server and client CPU per query 1.36x (+9.0 µs of +9.0 µs), IO unchanged, with tls TLSv1.3 against off: new CPU overhead"
+    ];
     check(&op(), &more, &Around { evidence, ..around() }, Kind::CpuOverhead, &told);
 }
 
@@ -280,7 +286,9 @@ fn both_ends_need_more_cpu_where_tls_is_on() {
 fn more_rows_are_more_work_where_they_may_be_compared() {
     let mut more = Op { server: 60.0, ..op() };
     more.counters[0].1 = 41.0;
-    let told = expect!["0.396: rows read per query 1.00 to 41, server CPU per query 2.95x (+40 µs of +40 µs), IO unchanged: more work per operation"];
+    let told = expect![
+        "0.396: rows read per query 1.00 to 41, server CPU per query 2.95x (+40 µs of +40 µs), IO unchanged: more work per operation"
+    ];
     check(&op(), &more, &around(), Kind::MoreWork, &told);
     let unlike = Around { is_comparable: false, ..around() };
     assert_eq!(cause(&op(), &more, &unlike).unwrap().kind, Kind::CpuOverhead);
@@ -307,7 +315,9 @@ fn another_plan_is_told_as_such() {
         vs: "full scan".to_owned(),
     };
     let evidence = Evidence { plan: Some(plan), ..Evidence::default() };
-    let told = expect!["0.043: full scan instead of index k_1, rows read per query 1.00 to 1000, server CPU per query 29.29x, +579 µs in total: plan change"];
+    let told = expect![
+        "0.043: full scan instead of index k_1, rows read per query 1.00 to 1000, server CPU per query 29.29x, +579 µs in total: plan change"
+    ];
     let with_plan = Around { evidence, ..around() };
     check(&op(), &more, &with_plan, Kind::PlanChange, &told);
     // Another plan that costs nothing explains no waiting, also where the server needs more CPU for it.
@@ -326,7 +336,9 @@ fn another_plan_is_told_as_such() {
 #[test]
 fn a_server_that_is_stopped_waits() {
     let slow = Op { waiting: 4.0, ..op() };
-    let told = expect!["0.897: waiting +3.0 µs of +3.0 µs per query, server CPU unchanged, IO unchanged: contention or waiting"];
+    let told = expect![
+        "0.897: waiting +3.0 µs of +3.0 µs per query, server CPU unchanged, IO unchanged: contention or waiting"
+    ];
     check(&op(), &slow, &Around { noise: 0.002, ..around() }, Kind::Waiting, &told);
 }
 
@@ -334,7 +346,9 @@ fn a_server_that_is_stopped_waits() {
 fn lock_waits_are_named() {
     let mut slow = Op { waiting: 40.0, ..op() };
     slow.counters[4].1 = 0.5;
-    let told = expect!["0.402: waiting +39 µs of +39 µs per query, server CPU unchanged, IO unchanged, row lock waits per query 0 to 0.50: contention or waiting"];
+    let told = expect![
+        "0.402: waiting +39 µs of +39 µs per query, server CPU unchanged, IO unchanged, row lock waits per query 0 to 0.50: contention or waiting"
+    ];
     check(&op(), &slow, &Around { kind: StepKind::Write, ..around() }, Kind::Waiting, &told);
 }
 
@@ -343,7 +357,9 @@ fn reads_of_storage() {
     let mut slow =
         Op { server: 40.0, kernel: 15.0, storage: 80.0, waiting: 20.0, reads: 0.6, ..op() };
     slow.counters[2].1 = 0.6;
-    let told = expect!["0.181: storage reads per query 0 to 0.60, KB read per query 0 to 9.6, pages not in the cache per query 0 to 0.60, waiting +99 µs of +119 µs per query, server CPU 1.98x: storage reads"];
+    let told = expect![
+        "0.181: storage reads per query 0 to 0.60, KB read per query 0 to 9.6, pages not in the cache per query 0 to 0.60, waiting +99 µs of +119 µs per query, server CPU 1.98x: storage reads"
+    ];
     check(&op(), &slow, &around(), Kind::StorageReads, &told);
     // Whatever else waits: few reads explain nothing.
     let few = Op { waiting: 60.0, reads: 0.01, ..op() };
@@ -354,7 +370,9 @@ fn reads_of_storage() {
 fn pages_that_the_page_cache_holds_are_still_not_in_the_servers() {
     let mut slow = Op { server: 33.0, kernel: 14.0, waiting: 4.0, ..op() };
     slow.counters[2].1 = 3.0;
-    let told = expect!["0.621: pages not in the cache per query 0 to 3.0, server CPU in the kernel +10 µs of +16 µs per query, server CPU 1.63x: storage reads"];
+    let told = expect![
+        "0.621: pages not in the cache per query 0 to 3.0, server CPU in the kernel +10 µs of +16 µs per query, server CPU 1.63x: storage reads"
+    ];
     check(&op(), &slow, &around(), Kind::StorageReads, &told);
     // As many pages explain neither waiting nor the server's other CPU, nor few of them so much.
     let mut waiting = Op { server: 24.0, kernel: 8.0, waiting: 15.0, ..op() };
@@ -372,7 +390,9 @@ fn writes_of_storage_are_the_cause_of_steps_that_write_and_background_of_others(
     let mut slow = Op { storage: 150.0, waiting: 30.0, writes: 2.0, ..op() };
     slow.counters[3].1 = 1.0;
     let writing = Around { kind: StepKind::Write, ..around() };
-    let told = expect!["0.128: storage writes per query 0 to 2.0, KB written per query 0 to 8.0, fsyncs per query 0 to 1.00, waiting +179 µs of +179 µs per query, server CPU unchanged: waiting for writes: write amplification or write-back"];
+    let told = expect![
+        "0.128: storage writes per query 0 to 2.0, KB written per query 0 to 8.0, fsyncs per query 0 to 1.00, waiting +179 µs of +179 µs per query, server CPU unchanged: waiting for writes: write amplification or write-back"
+    ];
     check(&op(), &slow, &writing, Kind::StorageWrites, &told);
     assert_eq!(cause(&op(), &slow, &around()).unwrap().kind, Kind::BackgroundWork);
     // Writing that nothing waits for is no cause of waiting.
@@ -413,7 +433,9 @@ fn work_on_a_cpu_that_nobody_waits_for_costs_the_clients_nothing() {
 #[test]
 fn a_mixture_has_several_causes() {
     let slow = Op { server: 25.0, waiting: 6.5, client: 5.0, ..op() };
-    let told = expect!["0.71: +10 µs per query (base 26 µs), other waiting +5.5 µs, CPU of connection threads +5.0 µs: several causes"];
+    let told = expect![
+        "0.71: +10 µs per query (base 26 µs), other waiting +5.5 µs, CPU of connection threads +5.0 µs: several causes"
+    ];
     check(&op(), &slow, &Around { noise: 0.04, ..around() }, Kind::Several, &told);
 }
 

@@ -16,7 +16,9 @@ fn others_at_a_rate_beside_are_told_apart_by_the_threads_that_serve_them() {
         &more,
         &around,
         Kind::CpuOverhead,
-        &expect!["0.608: CPU of these clients' connection threads per query 2.00x (+20 µs of +20 µs): new CPU overhead"],
+        &expect![
+            "0.608: CPU of these clients' connection threads per query 2.00x (+20 µs of +20 µs): new CPU overhead"
+        ],
     );
     let busier = Op { background: 60.0, ..beside.clone() };
     check(
@@ -24,7 +26,9 @@ fn others_at_a_rate_beside_are_told_apart_by_the_threads_that_serve_them() {
         &busier,
         &around,
         Kind::BackgroundWork,
-        &expect!["0.554: CPU of the server's other threads +25 µs of +25 µs per query: background work"],
+        &expect![
+            "0.554: CPU of the server's other threads +25 µs of +25 µs per query: background work"
+        ],
     );
 }
 
