@@ -1,5 +1,6 @@
-// Measures boxes of reports in headless Chromium: at three widths, with one, three and eight candidates, no number is cut,
-// the first column stays in sight, and decimal points stand below one another.
+// Measures boxes of reports in headless Chromium: at three widths, with one, three and eight candidates and of measured
+// runs, no number is cut, the first column stays in sight and leaves room, decimal points stand below one another, and the
+// table of verdicts fits into a wide window and on paper.
 //
 // Run as report.test.mjs is.
 
@@ -11,7 +12,11 @@ import { launched, newPage, sidewaysBy } from "./browser.mjs";
 
 const pages = process.env.RQPS_PAGES;
 const WIDTHS = [1400, 1024, 390];
-const PAGES = ["candidates-1", "candidates-3", "candidates-8", "insert", "compare"];
+// Measured runs: their names, settings and statements are longer than those of fixtures.
+const KEPT = ["mysql-versions-sysbench", "mariadb-versions-insert", "tls", "kept-runs"];
+const PAGES = ["candidates-1", "candidates-3", "candidates-8", "insert", "compare", ...KEPT];
+// A4 without the margins that Chromium leaves.
+const PAPER = 717;
 
 let browser;
 before(async () => {
@@ -75,17 +80,25 @@ const lost = (page) =>
     const found = [];
     for (const scroller of document.querySelectorAll("div.scroll")) {
       if (scroller.scrollWidth <= scroller.clientWidth + 1 || !scroller.checkVisibility()) continue;
-      const cell = scroller.querySelector("tbody th[scope=row]") ?? scroller.querySelector("tbody tr > :first-child");
+      const cell = scroller.querySelector("tbody tr > :first-child:not([colspan])");
       if (!cell) continue;
       scroller.scrollLeft = scroller.scrollWidth;
       const [own, frame] = [cell.getBoundingClientRect(), scroller.getBoundingClientRect()];
       const what = scroller.getAttribute("aria-label") ?? scroller.getAttribute("aria-labelledby");
       if (own.left < frame.left - 1 || own.left > frame.left + 2) found.push(`${what}: first column at ${own.left - frame.left}`);
-      if (own.width > 0.6 * frame.width) found.push(`${what}: first column takes ${own.width} of ${frame.width}`);
+      if (own.width > (innerWidth < 600 ? 0.45 : 0.6) * frame.width) found.push(`${what}: first column takes ${own.width} of ${frame.width}`);
       scroller.scrollLeft = 0;
     }
     return found;
   });
+
+// Tables whose lines between rows are the table's own: these do not go below cells that stay in place.
+const unlined = (page) =>
+  page.evaluate(() =>
+    Array.from(document.querySelectorAll("div.scroll > table"))
+      .filter((table) => getComputedStyle(table).borderCollapse !== "separate")
+      .map((table) => table.className),
+  );
 
 // Columns of ratios whose decimal points are not below one another.
 const crooked = (page) =>
@@ -120,6 +133,29 @@ const crooked = (page) =>
     return found;
   });
 
+// How much of the table of verdicts does not fit into what holds it.
+const beyond = (page) =>
+  page.$eval("table.candidates", (table) => table.getBoundingClientRect().right - table.parentElement.getBoundingClientRect().right);
+
+for (const name of ["candidates-1", "candidates-3", "demo", ...KEPT]) {
+  test(`${name}: verdicts fit into a window of 1400 px and on paper, curves come before tables`, () =>
+    opened(name, 1400, async (page) => {
+      assert.ok((await beyond(page)) <= 1, `${await beyond(page)} px beyond the window`);
+      await page.emulateMedia({ media: "print" });
+      await page.setViewportSize({ width: PAPER, height: 1000 });
+      assert.ok((await beyond(page)) <= 1, `${await beyond(page)} px beyond the paper`);
+      const late = await page.$$eval("details.step", (steps) =>
+        steps
+          .filter((step) => {
+            const [curves, table] = [step.querySelector("figure.series, .has-charts"), step.querySelector("table")];
+            return curves && table && table.compareDocumentPosition(curves) & Node.DOCUMENT_POSITION_FOLLOWING;
+          })
+          .map((step) => step.id),
+      );
+      assert.deepEqual(late, []);
+    }));
+}
+
 for (const name of PAGES) {
   for (const width of WIDTHS) {
     test(`${name} at ${width} px: no number is cut, first columns stay, decimal points are aligned`, () =>
@@ -128,6 +164,7 @@ for (const name of PAGES) {
         assert.deepEqual(await cut(page), []);
         assert.deepEqual(await lost(page), []);
         assert.deepEqual(await crooked(page), []);
+        assert.deepEqual(await unlined(page), []);
       }));
   }
 }

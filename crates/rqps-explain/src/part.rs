@@ -47,14 +47,15 @@ impl TimePart {
         }
     }
 
-    /// For people: `client CPU`.
+    /// For people: `CPU of client threads`.
     #[must_use]
     pub fn words(self, basis: Basis) -> &'static str {
         match self {
             Self::Server if basis.served => "CPU of connection threads",
             Self::Server => "server CPU",
             Self::Background => "CPU taken by the server's other threads",
-            Self::Client => "client CPU",
+            Self::Client if basis.clients => "CPU of client threads",
+            Self::Client => "client CPU without sampling",
             Self::Taken => "CPU taken by others",
             Self::Storage => "waiting for storage",
             Self::Waiting => "other waiting",
@@ -72,7 +73,9 @@ impl TimePart {
             Self::Background => {
                 "CPU that the server's other threads take from connection and client threads"
             }
-            Self::Client => "CPU of the client threads",
+            Self::Client => {
+                "CPU of the client threads; of the whole client without its sampling where threads are not known"
+            }
             Self::Taken => {
                 "CPU that other processes and the hypervisor take from the threads of the run"
             }

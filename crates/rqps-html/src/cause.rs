@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::label::outside;
+use super::label::{outside, prose};
 use super::ratios::table;
 use super::table::framed;
 use rqps_analysis::{Analysis, Cell, StepAnalysis};
@@ -27,7 +27,7 @@ pub(super) fn sentences(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Mar
             @if let Some(text) = sentence::of_cell(cell) {
                 p.why {
                     @if is_several { strong { (outside(analysis.label(idx))) } " " }
-                    (outside(&text))
+                    (prose(&text))
                 }
             }
         }
@@ -53,7 +53,7 @@ pub(super) fn of_run(analysis: &Analysis<'_>) -> Markup {
                 @for (system_idx, sentences) in &told {
                     @if is_several { h3 { (outside(analysis.label(*system_idx))) } }
                     ul.sentences {
-                        @for sentence in sentences { li { (outside(sentence)) } }
+                        @for sentence in sentences { li { (prose(sentence)) } }
                     }
                 }
             }
@@ -74,6 +74,9 @@ pub(super) fn tables(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup
     }
 }
 
+/// The columns at the end of a row of ageing: step and system.
+const NAMES: usize = 2;
+
 /// How steps have aged.
 pub(super) fn ageing(analysis: &Analysis<'_>) -> Markup {
     html! {
@@ -83,10 +86,19 @@ pub(super) fn ageing(analysis: &Analysis<'_>) -> Markup {
                 p { (causes::AGEING) "." }
                 div.scroll tabindex="0" role="region" aria-label="Ageing" {
                     table.numbers.all {
-                        thead { tr { @for (head, _) in grid.heads() { th scope="col" { (head) } } } }
-                        tbody { @for row in grid.rows() {
-                            tr { @for cell in row { td { (outside(cell.text())) } } }
+                        // Step and system first: they stay in sight.
+                        @let n = grid.heads().len().saturating_sub(NAMES);
+                        thead { tr {
+                            @for (head, _) in &grid.heads()[n..] { th.word scope="col" { (head) } }
+                            @for (head, _) in &grid.heads()[..n] { th scope="col" { (head) } }
                         } }
+                        tbody { @for row in grid.rows() { tr {
+                            @for (at, cell) in row[n..].iter().enumerate() {
+                                @if at == 0 { th scope="row" { (outside(cell.text())) } }
+                                @else { td.word { (outside(cell.text())) } }
+                            }
+                            @for cell in &row[..n] { td { (cell.text()) } }
+                        } } }
                     }
                 }
                 p.hint { (causes::AGEING_LEGEND) }

@@ -5,7 +5,7 @@ mod chart;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::label::outside;
+use super::label::{outside, prose};
 use super::{STYLE, policy};
 use rqps_analysis::history::{History, Method, Point, Series};
 use rqps_model::Verdict;
@@ -47,7 +47,7 @@ pub fn render(history: &History) -> String {
                     p.verdict { (head(history)) }
                     ul.sentences {
                         @for text in verdicts(history).iter().chain(&sentences(history)) {
-                            li { (outside(text)) }
+                            li { (prose(text)) }
                         }
                     }
                 }
@@ -179,7 +179,7 @@ fn reading(history: &History) -> Markup {
                 "."
             }
             h3 { "How sure this is" }
-            ul.sentences { @for text in certainty(history) { li { (outside(&text)) } } }
+            ul.sentences { @for text in certainty(history) { li { (prose(&text)) } } }
         }
     }
 }
@@ -189,7 +189,7 @@ fn left_out(history: &History) -> Markup {
         @if !history.left_out.is_empty() {
             section #left-out aria-labelledby="left-out-title" {
                 h2 #left-out-title { "Excluded" }
-                ul.sentences { @for one in words::left_out(&history.left_out) { li { (outside(&one)) } } }
+                ul.sentences { @for one in words::left_out(&history.left_out) { li { (prose(&one)) } } }
             }
         }
     }

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use rqps_model::Role;
 
 use super::distribution;
-use super::label::{self, outside};
+use super::label::{self, outside, prose};
 use super::line::{Line, PointKind, Waits};
 use super::table::framed;
 use rqps_analysis::insert::flow::{Flow, ROLES};
@@ -179,7 +179,7 @@ fn table(grid: &Grid) -> Markup {
     html! {
         thead { tr {
             th scope="col" { "System" }
-            @for at in 0..last { th scope="col" class=[word(at)] { (outside(&grid.heads()[at].0)) } }
+            @for at in 0..last { th scope="col" class=[word(at)] { (outside(label::metric(&grid.heads()[at].0))) } }
         } }
         tbody { @for row in grid.rows() { tr {
             th scope="row" { (outside(row.last().map_or("", |cell| cell.text()))) }
@@ -300,7 +300,7 @@ pub(super) fn failed_checks(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) ->
     let (failed, _) = tables::checks(analysis, step);
     html! {
         @if !failed.is_empty() {
-            div.failure role="note" { @for text in failed { p { strong.failed { "✕ " (outside(&text)) } } } }
+            div.failure role="note" { @for text in failed { p { strong.failed { "✕ " (prose(&text)) } } } }
         }
     }
 }
@@ -310,7 +310,7 @@ pub(super) fn passed_checks(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) ->
     let (_, passed) = tables::checks(analysis, step);
     html! {
         @if !passed.is_empty() {
-            p.passed { "Checks passed (on n systems): " (outside(&passed)) }
+            p.passed { "Checks passed (on n systems): " (prose(&passed)) }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Small pieces that all sections use: outside text, ratios with their colours, footnote letters.
 
 use maud::{Markup, html};
-use rqps_model::{Estimate, Verdict};
+use rqps_model::{Estimate, Metric, Verdict};
 
 use rqps_analysis::{Analysis, Cell, CellState};
 use rqps_report::comparison;
@@ -15,6 +15,28 @@ use rqps_text::words::one_line;
 /// A text of a plan, a server or a user: isolated, so that its direction cannot reorder ours.
 pub(super) fn outside(text: &str) -> Markup {
     html! { bdi { (one_line(text)) } }
+}
+
+/// A sentence of ours: what it has in backticks is code.
+pub(super) fn prose(text: &str) -> Markup {
+    let text = one_line(text);
+    let parts: Vec<&str> = text.split('`').collect();
+    // One without its twin is no mark.
+    if parts.len().is_multiple_of(2) {
+        return html! { bdi { (text) } };
+    }
+    html! { bdi {
+        @for (at, part) in parts.into_iter().enumerate() {
+            @if at % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    } }
+}
+
+/// The name of a metric in tables, for the heading that text reports have; any other heading as it is.
+pub(super) fn metric(heading: &str) -> &str {
+    let of_ours = Metric::ALL.iter().filter(|metric| !Metric::OF_FIELD.contains(metric));
+    let known = of_ours.copied().find(|metric| metric.heading() == heading);
+    known.map_or(heading, |metric| metric.words())
 }
 
 /// The CSS class of a colour.
@@ -115,5 +137,21 @@ pub(super) fn letters(analysis: &Analysis<'_>, cell: &Cell) -> Markup {
                 a href={ "#note-" (note.letter) } title=(one_line(&warning::meaning(&note.kind))) { (note.letter) }
             } }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn backticks_of_a_sentence_are_code() {
+        let shown = |text: &str| prose(text).into_string();
+        assert_eq!(
+            shown("more loads (`loads`) <b>"),
+            "<bdi>more loads (<code>loads</code>) &lt;b&gt;</bdi>"
+        );
+        assert_eq!(shown("a ` alone"), "<bdi>a ` alone</bdi>");
+        assert_eq!(shown("`a` and `b`"), "<bdi><code>a</code> and <code>b</code></bdi>");
     }
 }

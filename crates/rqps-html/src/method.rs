@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use rqps_model::{Metric, Schedule, Slice};
 use rqps_stats::fdr::DEFAULT_Q;
 
-use super::label::outside;
+use super::label::{outside, prose};
 use rqps_analysis::insert_steps;
 use rqps_analysis::{Analysis, response};
 use rqps_report::command;
@@ -28,7 +28,7 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
 }
 
 fn sentences(items: &[String]) -> Markup {
-    html! { @if !items.is_empty() { ul.sentences { @for item in items { li { (outside(item)) } } } } }
+    html! { @if !items.is_empty() { ul.sentences { @for item in items { li { (prose(item)) } } } } }
 }
 
 fn reading(analysis: &Analysis<'_>) -> Markup {
@@ -93,19 +93,20 @@ fn reading(analysis: &Analysis<'_>) -> Markup {
             h3 { "Metrics per operation" }
             div.scroll tabindex="0" role="region" aria-label="Metrics" { table.words {
                 thead { tr {
-                    th scope="col" { "Heading" } th scope="col" { "Meaning" }
-                    th scope="col" { "Unit" } th scope="col" { "Source" }
+                    th scope="col" { "Metric" } th scope="col" { "Meaning" } th scope="col" { "Unit" }
+                    th scope="col" { "Source" } th scope="col" { "In text and CSV" }
                 } }
                 tbody { @for metric in analysis.metrics() { tr {
-                    th scope="row" { code { (metric.heading()) } }
+                    th scope="row" { (metric.words()) }
                     td { (metric.meaning()) }
                     td { (if metric.unit() == "us" { "µs" } else { metric.unit() }) }
                     td { (metric.source()) }
+                    td { code { (metric.heading()) } }
                 } } }
             } }
             p.hint {
                 "Lower is better for all of them"
-                @if analysis.metrics().contains(&Metric::Rate) { " but " code { (Metric::Rate.heading()) } }
+                @if analysis.metrics().contains(&Metric::Rate) { " but " (Metric::Rate.words()) }
                 ". Relative values are value / base value; 0/0 is 1, x/0 is inf."
             }
             (super::insert::reading(analysis))

@@ -53,7 +53,7 @@ pub(super) fn render(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup
                 th scope="col" { "System" }
                 @for metric in &metrics {
                     th scope="col" {
-                        (metric.heading())
+                        (metric.words())
                         span.unit { (if metric.unit() == "us" { "µs" } else { metric.unit() }) }
                     }
                 }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::label::outside;
+use super::label::{outside, prose};
 use rqps_analysis::{Analysis, StepAnalysis};
 use rqps_report::plans;
 use rqps_text::words::{list_in_short, one_line};
@@ -16,14 +16,14 @@ pub(super) fn summary(analysis: &Analysis<'_>) -> Markup {
             section #start-plans aria-labelledby="start-plans-title" {
                 h2 #start-plans-title { "Query plans that differ from start to start" }
                 p.hint { "Such a step has no verdict: its ratio is of a mixture. The sentences have the ratio per plan." }
-                ul.sentences { @for line in &of_starts { li { (outside(line)) } } }
+                ul.sentences { @for line in &of_starts { li { (prose(line)) } } }
             }
         }
         @if !lines.is_empty() {
             section #plans aria-labelledby="plans-title" {
                 h2 #plans-title { "Query plans that differ from the base's" }
                 p.hint { "The base's plan against the system's; costs and estimates of rows are not compared." }
-                ul.sentences { @for line in &lines { li { (outside(line)) } } }
+                ul.sentences { @for line in &lines { li { (prose(line)) } } }
             }
         }
     }
@@ -66,7 +66,7 @@ pub(super) fn render(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup
             @let of_starts = plans::of_starts(analysis, step);
             @if !of_starts.is_empty() {
                 p { "From start to start:" }
-                ul.sentences { @for line in &of_starts { li { (outside(line)) } } }
+                ul.sentences { @for line in &of_starts { li { (prose(line)) } } }
             }
         }
     }

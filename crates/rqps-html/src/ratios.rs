@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::label::outside;
+use super::label::{metric, outside, prose};
 use super::table::framed;
 use rqps_analysis::{Analysis, StepAnalysis};
 use rqps_report::comparison;
@@ -14,7 +14,7 @@ pub(super) fn render(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup
     html! {
         @if let Some(grid) = comparison::grid(analysis, step) {
             (framed("Ratios to the base", step, table(analysis, &grid)))
-            @for note in &notes { p.hint { (outside(note)) } }
+            @for note in &notes { p.hint { (prose(note)) } }
         }
     }
 }
@@ -35,7 +35,7 @@ pub(super) fn table(analysis: &Analysis<'_>, grid: &Grid) -> Markup {
                 }
                 @for (_, cells) in of_system { tr {
                     @for (at, cell) in cells.iter().enumerate() {
-                        @if at == 0 { th scope="row" { (cell.text()) } } @else { td { (cell.text()) } }
+                        @if at == 0 { th scope="row" { (metric(cell.text())) } } @else { td { (cell.text()) } }
                     }
                 } }
             }

@@ -8,7 +8,7 @@ use rqps_stacks::CallTree;
 use rqps_stacks::flame::{self, Flame};
 use rqps_stacks::function::in_common;
 
-use super::label::{self, outside};
+use super::label::{self, outside, prose};
 use super::table::framed;
 use rqps_analysis::{Analysis, StepAnalysis, StepStacks};
 use rqps_report::grid::{Grid, Side};
@@ -65,7 +65,7 @@ pub(crate) fn tables(
     let operation = step.step.info.figure.operation();
     html! {
         @for pair in &stacks.pairs {
-            p { (outside(&stacks::sentence(analysis, step, pair))) }
+            p { (prose(&stacks::sentence(analysis, step, pair))) }
             @for table in Table::ALL {
                 @if let Some(grid) = stacks::functions(analysis, pair, table) {
                     (framed(&format!("{}, µs", rqps_text::words::capital(&table.title(operation))), step, cells(&grid)))
@@ -161,7 +161,7 @@ pub(crate) fn rest(
             (framed(&format!("Hardware counters per {operation}"), step, cells(&grid)))
         }
         ul.sentences {
-            @for note in stacks::notes(analysis, step, stacks) { li { (outside(&note)) } }
+            @for note in stacks::notes(analysis, step, stacks) { li { (prose(&note)) } }
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use maud::{Markup, html};
 
-use super::label::{self, outside};
+use super::label::{self, outside, prose};
 use super::part::{self, BasePart};
 use super::table::{framed, system_head};
 use super::{cause, data, filter, insert, metrics, plans, ratios, series, stacks, times};
-use rqps_analysis::{Analysis, Cell, CellState, StepAnalysis, parallel};
+use rqps_analysis::{Analysis, Cell, CellState, CellWarning, StepAnalysis, parallel};
 use rqps_report::warning;
 use rqps_report::{layout, many, repeat};
 use rqps_text::number::{self, count};
@@ -57,19 +57,20 @@ fn body(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> Markup {
     let clients = usize::try_from(step.step.clients).unwrap_or(usize::MAX);
     let has_flows = |cell: &Cell| cell.insert().is_some_and(|own| !own.flows.is_empty());
     let has_flows = step.cells.iter().any(has_flows);
-    let [compared, per_operation, totals] = parts(analysis, at, step).map(BasePart::placed);
+    let [told, compared, per_operation, totals] = parts(analysis, at, step).map(BasePart::placed);
     html! {
         p.what {
             (outside(&info.what)) " · " (info.figure.unit()) " · " (count(clients, "client"))
             " · " (layout::placement(analysis, step))
         }
         (part::note(analysis))
-        (compared)
+        (told)
         (series::render(analysis, at, step))
+        @if has_flows { (insert::distributions(analysis, step)) }
+        @else { (times::curve(analysis, step)) }
+        (compared)
         (per_operation)
-        @if has_flows {
-            (insert::distributions(analysis, step))
-        } @else {
+        @if !has_flows {
             (times::responses(analysis, step))
             (times::starts(analysis, step))
         }
@@ -123,12 +124,14 @@ pub(super) fn chips(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>)
 }
 
 /// What of a step's details depends on the base, from top to bottom.
-pub(super) fn parts(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> [BasePart; 3] {
-    let compared = html! {
+pub(super) fn parts(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>) -> [BasePart; 4] {
+    let told = html! {
         (failures(analysis, step))
         (insert::failed_checks(analysis, step))
         (warnings(analysis, step))
         (cause::sentences(analysis, step))
+    };
+    let compared = html! {
         (figures(analysis, step))
         (ratios::render(analysis, step))
         (cause::tables(analysis, step))
@@ -143,6 +146,7 @@ pub(super) fn parts(analysis: &Analysis<'_>, at: usize, step: &StepAnalysis<'_>)
         (stacks::compared(analysis, step))
     };
     [
+        BasePart::new(format!("told-{at}"), told),
         BasePart::new(format!("compared-{at}"), compared),
         BasePart::new(format!("operation-{at}"), per_operation),
         BasePart::new(format!("totals-{at}"), totals),
@@ -185,12 +189,24 @@ fn warnings(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
                         @let detail = warning::detail(own);
                         li {
                             strong { (outside(analysis.label(idx))) } ": "
-                            (outside(&warning::meaning(&own.kind)))
-                            @if !detail.is_empty() { " (" (outside(&detail)) ")" }
+                            (name(analysis, own)) " "
+                            (prose(&warning::meaning(&own.kind)))
+                            @if !detail.is_empty() { " (" (prose(&detail)) ")" }
                         }
                     }
                 }
             }
+        }
+    }
+}
+
+/// The name of a warning, which leads to its footnote.
+fn name(analysis: &Analysis<'_>, own: &CellWarning) -> Markup {
+    let key = html! { code { (own.kind.key()) } };
+    html! {
+        @match analysis.footnotes.get(own.footnote_idx) {
+            Some(note) => a href={ "#note-" (note.letter) } { (key) },
+            None => (key),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::label::{self, outside};
+use super::label::{self, outside, prose};
 use super::part::BasePart;
 use super::{cause, filter};
 use rqps_analysis::{Analysis, Cell, GROUPS, StepAnalysis};
@@ -68,7 +68,7 @@ pub(super) fn part(analysis: &Analysis<'_>) -> BasePart {
         } @else {
             (legend(analysis))
             @if many::is_many(analysis) { (by_system(analysis)) } @else { (table(analysis)) }
-            p.hint { (outside(&capital(&verdict_rule(analysis, SIGNS)))) }
+            p.hint { (prose(&capital(&verdict_rule(analysis, SIGNS)))) }
             (footnotes(analysis))
         }
     };
@@ -113,7 +113,7 @@ fn table(analysis: &Analysis<'_>) -> Markup {
                                 th scope="col" { "95% interval" }
                                 th scope="col" { "Verdict" }
                             }
-                            th.num scope="col" { "Server CPU/op" }
+                            th.num scope="col" { "Server CPU per operation" }
                             @if is_wide { th.num scope="col" { "QPS" } }
                         }
                         th.num.first scope="col" { "QPS" }
@@ -275,8 +275,10 @@ fn footnotes(analysis: &Analysis<'_>) -> Markup {
                         dt { (note.letter) }
                         dd {
                             code { (note.kind.key()) } " "
-                            (rqps_text::words::capital(&rqps_text::words::one_line(&warning::meaning(&note.kind)))) ". "
-                            @if let Some(what_to_do) = warning::what_to_do(note.kind.key()) { "What to do: " (what_to_do) " " }
+                            (prose(&capital(&warning::meaning(&note.kind)))) ". "
+                            @if let Some(advice) = warning::advice(note.kind.key()) {
+                                span.advice { "What to do: " (prose(advice)) } " "
+                            }
                             span.places { @for place in &places::list(analysis, idx) { span { (outside(place)) } " " } }
                         }
                     }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::label::outside;
+use super::label::{outside, prose};
 use rqps_analysis::Analysis;
 use rqps_audit::Difference;
 use rqps_audit::{Explained, Severity, Shown};
@@ -17,7 +17,7 @@ pub(super) fn render(analysis: &Analysis<'_>) -> Markup {
         section #systems aria-labelledby="systems-title" {
             h2 #systems-title { "Systems" }
             (table(analysis))
-            @for limit in layout::shared_limits(analysis) { p { (outside(&limit)) } }
+            @for limit in layout::shared_limits(analysis) { p { (prose(&limit)) } }
             @if !differences.audit.session.is_empty() {
                 h3 { "Differences of the benchmark's own sessions" }
                 (explained(analysis, &differences.audit.session))

@@ -49,9 +49,14 @@ pub(super) fn responses(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Mar
             } }
         },
     );
-    let of = one_line(&step.title);
-    let drawn = distribution::draw(analysis, &measured, "Response time of events", &of);
-    html! { (drawn) (percentiles) (buckets(analysis, step)) }
+    html! { (percentiles) (buckets(analysis, step)) }
+}
+
+/// The distribution of response times as curves.
+pub(super) fn curve(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Markup {
+    let measured: Vec<_> =
+        step.cells.iter().enumerate().filter_map(|(idx, c)| Some((idx, c.response()?))).collect();
+    distribution::draw(analysis, &measured, "Response time of events", &one_line(&step.title))
 }
 
 /// The field's ten buckets; imported percentiles have none.

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::label::outside;
+use super::label::{self, outside, prose};
 use super::part::BasePart;
 use rqps_analysis::headline::{Counts, cpu_behind};
 use rqps_analysis::{Analysis, Cell, Headline, half_widths};
@@ -28,7 +28,7 @@ fn severe(analysis: &Analysis<'_>) -> Markup {
     html! {
         @if !severe.is_empty() {
             div.warning.severe role="alert" {
-                ul.sentences { @for warning in &severe { li { (outside(warning)) } } }
+                ul.sentences { @for warning in &severe { li { (prose(warning)) } } }
             }
         }
     }
@@ -39,6 +39,7 @@ fn render(analysis: &Analysis<'_>) -> Markup {
     html! {
         @if let [only] = analysis.headlines.as_slice() {
             (block(analysis, only))
+            (candidates(analysis))
         } @else if !analysis.headlines.is_empty() {
             p.verdict { (one_line(&headline::of_several(analysis))) }
             (candidates(analysis))
@@ -48,13 +49,13 @@ fn render(analysis: &Analysis<'_>) -> Markup {
                 "rQPS: QPS relative to " (outside(&analysis.names[analysis.base])) ", above 1 is faster."
             }
         }
-        @for sentence in headline::beside_all(analysis) { p.hint { (outside(&sentence)) } }
+        @for sentence in headline::beside_all(analysis) { p.hint { (prose(&sentence)) } }
         (sure(analysis))
         @let others = warning::sentences(analysis, analysis.warnings_by_weight().1);
         @if !others.is_empty() {
             div.warning role="note" {
                 strong { "Keep in mind" }
-                ul.sentences { @for warning in &others { li { (outside(warning)) } } }
+                ul.sentences { @for warning in &others { li { (prose(warning)) } } }
             }
         }
         @if analysis.headlines.is_empty() {
@@ -69,16 +70,13 @@ fn sure(analysis: &Analysis<'_>) -> Markup {
     let missing: Vec<WarningKind> =
         analysis.not_measured.iter().filter(is_missing).cloned().collect();
     html! {
-        // The table of several candidates has them.
-        @for widths in warning::sentences(analysis, half_widths(analysis).as_slice()) {
-            p.hint {
-                @if analysis.headlines.len() == 1 { (outside(&widths)) " " }
-                a href="#method" { "How sure this is" }
-            }
+        // The table has them.
+        @if half_widths(analysis).is_some() {
+            p.hint { a href="#method" { "How sure this is" } }
         }
         @if let Some((first, rest)) = warning::sentences(analysis, &missing).split_first() {
             p.hint {
-                (outside(first)) " "
+                (prose(first)) " "
                 a href="#missing" {
                     @if rest.is_empty() { "What was not measured" } @else { (rest.len()) " more" }
                 }
@@ -93,13 +91,6 @@ fn block(analysis: &Analysis<'_>, headline: &Headline) -> Markup {
         section.verdict-block aria-label={ "Verdict on " (one_line(analysis.label(idx))) } {
             p.verdict { (one_line(&headline::sentence(analysis, headline))) }
             (bar(headline.counts))
-            dl.extremes {
-                @if let Some(median) = headline.median {
-                    div { dt { "Median rQPS" } dd { strong { (number::plain_ratio(median)) } } }
-                }
-                (extreme(analysis, headline.worst_idx, idx, "Largest loss"))
-                (extreme(analysis, headline.best_idx, idx, "Largest gain"))
-            }
         }
     }
 }
@@ -180,38 +171,16 @@ fn end(analysis: &Analysis<'_>, step_idx: Option<usize>, system_idx: usize) -> M
         @if let Some((at, step)) = found {
             @let cell = step.cells.get(system_idx);
             @if let Some(ratio) = cell.and_then(Cell::rqps) {
-                (number::ratio(&ratio)) " " span.range { (super::label::interval(&ratio)) } " "
+                (number::ratio(&ratio)) " " span.range { (label::interval(&ratio)) } " "
             }
             a href={ "#step-" (at) } { (outside(&step.title)) }
             @if let Some(cause) = cell.and_then(Cell::cause) {
                 span.below { (cause.kind.words(cause.direction)) }
             }
-        }
-    }
-}
-
-fn extreme(analysis: &Analysis<'_>, step_idx: Option<usize>, idx: usize, what: &str) -> Markup {
-    let found = step_idx.and_then(|at| Some((at, analysis.steps.get(at)?)));
-    html! {
-        @if let Some((at, step)) = found {
-            @let cell = &step.cells[idx];
-            div {
-                dt { (what) }
-                dd {
-                    a href={ "#step-" (at) } { (outside(&step.title)) } " "
-                    @if let Some(ratio) = &cell.rqps() {
-                        strong { (number::ratio(ratio)) } " "
-                        span.range { (super::label::interval(ratio)) }
-                    }
-                    @if let Some(cause) = cell.cause() {
-                        br;
-                        (cause.kind.words(cause.direction))
-                    }
-                    @if let Some(cpu) = cpu_behind(cell) {
-                        br;
-                        "server CPU per " (step.step.info.figure.operation()) " "
-                        (number::ratio(&cpu)) "×"
-                    }
+            // One candidate has the room.
+            @if let Some(cpu) = cell.and_then(cpu_behind).filter(|_| analysis.headlines.len() == 1) {
+                span.below {
+                    "server CPU per " (step.step.info.figure.operation()) " " (number::ratio(&cpu)) "×"
                 }
             }
         }

@@ -5,6 +5,7 @@ mod short_number;
 pub(crate) mod summary;
 
 use rqps_explain::{Change, Quantity, Reason, Split};
+use rqps_model::{Estimate, Metric};
 
 use crate::grid::{Grid, GridCell, Side, plain};
 use rqps_analysis::{Analysis, StepAnalysis};
@@ -105,6 +106,8 @@ pub fn quantities(analysis: &Analysis<'_>, step: &StepAnalysis<'_>) -> Option<Gr
             if change.base == 0.0 && change.candidate == 0.0 {
                 continue;
             }
+            let in_tables = in_tables(step, analysis.base, idx, *quantity);
+            let change = &in_tables.map_or(*change, |of| of.change(change));
             let mut cells = vec![plain(name(*quantity))];
             cells.extend(values(change));
             let ratio = change.ratio.as_ref();
@@ -162,6 +165,37 @@ fn name(quantity: Quantity) -> String {
         "us" => format!("{}, µs", quantity.words()),
         _ => quantity.words().to_owned(),
     }
+}
+
+/// A metric of base and candidate as the tables of metrics have it: all slices together.
+#[derive(Debug, Clone, Copy)]
+struct InTables {
+    base: f64,
+    candidate: f64,
+    ratio: Option<Estimate>,
+}
+
+impl InTables {
+    /// The change of the slices' means with these values, so that a page has one value of each metric.
+    fn change(self, of_slices: &Change) -> Change {
+        let Self { base, candidate, ratio } = self;
+        let difference = Estimate { point: candidate - base, ..of_slices.difference };
+        Change { base, candidate, difference, ratio: ratio.or(of_slices.ratio) }
+    }
+}
+
+/// `None` where the quantity is no metric of tables.
+fn in_tables(
+    step: &StepAnalysis<'_>,
+    base: usize,
+    idx: usize,
+    quantity: Quantity,
+) -> Option<InTables> {
+    let Quantity::Metric(metric) = quantity else { return None };
+    let (of_base, own) = (step.cells.get(base)?, step.cells.get(idx)?);
+    let (base, candidate) = (of_base.per_operation(metric)?, own.per_operation(metric)?);
+    let ratio = own.server_cpu_ratio().filter(|_| metric == Metric::ServerCpu);
+    Some(InTables { base, candidate, ratio })
 }
 
 fn splits<'s>(step: &'s StepAnalysis<'_>) -> impl Iterator<Item = (usize, &'s Split)> {

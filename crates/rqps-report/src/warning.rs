@@ -11,7 +11,7 @@ use rqps_model::{
     ErrorCount, Estimate, Run, Scope, TableDifference, TableFact, Warning, WarningKind,
 };
 
-pub use entry::{Entry, entries, what_to_do};
+pub use entry::{Entry, advice, entries, what_to_do};
 pub use of_report::InWords;
 pub use of_report::{sentences, slices_in_words};
 

@@ -9,12 +9,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rqps_analysis::{Analysis, Joined};
+use rqps_export::archive;
 use rqps_model::Run;
 use rqps_model::run::SystemStep;
 use rqps_report::{csv, json};
+use rqps_store::RunRef;
 
 use crate::{compare, history};
-use rqps_fixtures::{blocks, hostile, inserts, many, stacks};
+use rqps_fixtures::{blocks, hostile, inserts, many, stacks, words};
 
 /// What is missing, or the browser.
 fn browser(tests: &Path) -> Result<PathBuf, String> {
@@ -39,6 +41,14 @@ fn write(dir: &Path, name: &str, text: &str) {
 
 fn page(dir: &Path, name: &str, run: &Run) {
     write(dir, &format!("{name}.html"), &rqps_html::render(&Analysis::of(run, 0.05)));
+}
+
+/// A measured run: its names, settings and statements are as long as real ones are.
+fn kept(name: &str) -> Run {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let path = root.join(format!("examples/findings/results/{name}.tar.zst"));
+    let opened = archive::open(&path, Path::new(env!("CARGO_TARGET_TMPDIR"))).unwrap();
+    opened.store().select_run(&RunRef::Id(opened.run_id().to_owned())).unwrap()
 }
 
 /// A few pages, and beside one the figures that it must show.
@@ -83,6 +93,13 @@ fn write_more_pages(dir: &Path) {
     page(dir, "blocks", &blocks::run(&[vec![reads(-0.2)]]));
     page(dir, "hostile", &hostile::run("<script>alert(1)</script>"));
     page(dir, "long", &hostile::run(&"a_step_of_a_very_long_name".repeat(12)));
+    for name in ["mysql-versions-sysbench", "mariadb-versions-insert", "tls"] {
+        write(dir, &format!("{name}.html"), &rqps_html::render(&Analysis::of(&kept(name), 0.05)));
+    }
+    let runs = ["tls", "postgres-io-uring"].map(kept);
+    let command = words("rqps compare tls postgres-io-uring");
+    let joined = Joined::of(runs.into(), None, &command).unwrap();
+    write(dir, "kept-runs.html", &rqps_html::render(&Analysis::of_joined(&joined, 0.05)));
     write(dir, "history.html", &rqps_html::history::render(&history::changed()));
 }
 

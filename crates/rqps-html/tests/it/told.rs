@@ -3,7 +3,7 @@
 use rqps_analysis::Analysis;
 use rqps_fixtures::blocks::{self, around, reads};
 use rqps_fixtures::{causes, many, plans};
-use rqps_model::{Run, Transport};
+use rqps_model::{Metric, Run, Transport};
 use rqps_report::causes::sentence;
 
 /// The page of a run at a bound of 5%.
@@ -21,6 +21,48 @@ fn causes_are_told() {
     assert_eq!(sentences.len(), 2);
     assert!(sentences.iter().all(|sentence| page.contains(sentence)));
     assert!(page.contains("New CPU overhead: server CPU per query rose to"));
+}
+
+#[test]
+fn one_candidate_has_a_table_of_verdicts() {
+    let page = page(&rqps_fixtures::pair());
+    let table = page.split("<table class=\"numbers candidates\">").nth(1).unwrap();
+    let table = table.split("</table>").next().unwrap();
+    for head in ["Median rQPS", "Slower", "Unclear", "Worst step", "Best step", "± reads"] {
+        assert!(table.contains(head), "{head}: {table}");
+    }
+}
+
+#[test]
+fn names_of_warnings_lead_to_what_to_do() {
+    let page = page(&rqps_fixtures::demo());
+    let step = page.split("<ul class=\"warnings\">").nth(1).unwrap();
+    let letter = step.split("<a href=\"#note-").nth(1).unwrap().split('"').next().unwrap();
+    let note = page.split(&format!("<div id=\"note-{letter}\">")).nth(1).unwrap();
+    let note = note.split("</div>").next().unwrap();
+    assert!(note.contains("What to do: "), "{note}");
+}
+
+/// One quantity has one name and one value on a page.
+#[test]
+fn server_cpu_has_one_name_and_one_value() {
+    let run = causes::run();
+    let page = page(&run);
+    for heading in ["srvcpu/o", "clicpu/o"] {
+        let n = page.matches(heading).count();
+        assert_eq!(n, 1, "{heading} is said outside of the list of metrics");
+    }
+    let analysis = Analysis::of(&run, 0.05);
+    let step = &analysis.steps[0];
+    let grid = rqps_report::causes::quantities(&analysis, step).unwrap();
+    for metric in [Metric::ServerCpu, Metric::ClientCpu] {
+        let row = grid.rows().find(|row| row[0].text().starts_with(metric.words())).unwrap();
+        let shown = [1, 2].map(|at| row[at].text().to_owned());
+        let tables = [0, 1].map(|idx| {
+            rqps_text::number::per_operation(step.cells[idx].per_operation(metric).unwrap())
+        });
+        assert_eq!(shown, tables, "{metric:?}");
+    }
 }
 
 #[test]

@@ -6,10 +6,10 @@ use rqps_explain::whose_cpu::{UNCHANGED, is_same_traffic};
 use rqps_explain::{Cause, Change, Kind, Quantity, Reason, Split, TimePart};
 use rqps_model::{Estimate, Metric};
 use rqps_stacks::time;
-use rqps_text::number::count;
+use rqps_text::number::{self, count};
 use rqps_text::words::clip;
 
-use super::short_number::{digits, percent, signed_us, times, us_text};
+use super::short_number::{digits, percent, signed_us, us_text};
 use crate::stacks::place;
 
 /// A part that makes up less of the change is not told where no single one explains it.
@@ -35,7 +35,7 @@ const MOST_HINTS: usize = 3;
 pub fn of_cell(cell: &Cell) -> Option<String> {
     let against = cell.against.as_ref()?;
     let (cause, split) = (against.cause.as_deref()?, against.split.as_deref());
-    let server_cpu = cell.server_cpu_ratio().map(|ratio| ratio.point);
+    let server_cpu = cell.server_cpu_ratio();
     Some(sentence(cause, against.rqps?, split, &against.evidence, server_cpu))
 }
 
@@ -46,7 +46,7 @@ struct Told<'a> {
     split: &'a Split,
     evidence: &'a Evidence,
     /// The server's CPU per operation relative to the base, as the tables have it.
-    server_cpu: Option<f64>,
+    server_cpu: Option<Estimate>,
 }
 
 /// The cause of a ratio; `server_cpu` is that of all of the server's threads per operation, relative to the base, as
@@ -57,11 +57,11 @@ pub fn sentence(
     rqps: Estimate,
     split: Option<&Split>,
     evidence: &Evidence,
-    server_cpu: Option<f64>,
+    server_cpu: Option<Estimate>,
 ) -> String {
     let told = |split| numbers(Told { cause, split, evidence, server_cpu });
     let told = split.map_or_else(Vec::new, told);
-    let mut sentence = format!("{:.2}: ", rqps.point);
+    let mut sentence = format!("{}: ", number::ratio(&rqps));
     if !told.is_empty() {
         sentence.push_str(&told.join(", "));
         sentence.push_str(": ");
@@ -149,7 +149,8 @@ fn numbers(told: Told<'_>) -> Vec<String> {
             out.extend(of_taken(cause, split));
         }
         Kind::HostLimited | Kind::ClientLimited => {
-            out.push(format!("client CPU {} per {op}", of(&cause.parts)));
+            let whose = TimePart::Client.words(split.basis);
+            out.push(format!("{whose} {} per {op}", of(&cause.parts)));
             out.push(server());
         }
         Kind::Several | Kind::NotExplained => out.extend(largest_parts(split, op)),
@@ -221,7 +222,9 @@ fn cpu_words(split: &Split, parts: &[TimePart]) -> &'static str {
 /// How many times the CPU of the parts named is the base's; of the server alone by its own clock.
 fn cpu_times(Told { cause, split, server_cpu, .. }: Told<'_>) -> String {
     let of_split = split.server_cpu(&cause.parts).and_then(Change::times);
+    let of_split = of_split.map(|ratio| (ratio, number::plain_ratio(ratio)));
     let in_tables = server_cpu.filter(|_| !split.is_of_serving(&cause.parts));
+    let in_tables = in_tables.map(|ratio| (ratio.point, number::ratio(&ratio)));
     let own = in_tables.or(of_split);
     let is_both =
         cause.parts.contains(&TimePart::Client) && cause.parts.contains(&TimePart::Server);
@@ -230,11 +233,14 @@ fn cpu_times(Told { cause, split, server_cpu, .. }: Told<'_>) -> String {
     };
     let (base, candidate) = (sum(|c| c.base), sum(|c| c.candidate));
     let is_cause = matches!(cause.kind, Kind::CpuOverhead | Kind::MoreWork);
-    let ratio = if is_both && base > 0.0 { Some(candidate / base) } else { own };
+    let both = candidate / base;
+    let ratio = if is_both && base > 0.0 { Some((both, number::plain_ratio(both))) } else { own };
     match ratio {
         // Where it is the cause, it has changed.
-        Some(ratio) if !is_cause && (ratio - 1.0).abs() < UNCHANGED / 2.0 => "unchanged".to_owned(),
-        Some(ratio) => times(ratio),
+        Some((ratio, _)) if !is_cause && (ratio - 1.0).abs() < UNCHANGED / 2.0 => {
+            "unchanged".to_owned()
+        }
+        Some((_, text)) => format!("{text}x"),
         None => "not known".to_owned(),
     }
 }

@@ -1,10 +1,5 @@
 //! Numbers in the sentences of causes: few digits, always with their unit.
 
-/// Times as much: `1.53x`, `12x`.
-pub(crate) fn times(ratio: f64) -> String {
-    format!("{}x", digits(ratio))
-}
-
 /// A time per operation with its sign: `+31 µs`, `-0.42 µs`, `+1.2 ms`.
 pub(crate) fn signed_us(us: f64) -> String {
     let sign = if us < 0.0 { "-" } else { "+" };
@@ -51,6 +46,6 @@ mod tests {
         assert_eq!(signed_us(-0.42), "-0.42 µs");
         assert_eq!(signed_us(23_400.0), "+23 ms");
         assert_eq!(signed_us(2.34e7), "+23 s");
-        assert_eq!((times(1.534), percent(0.912)), ("1.53x".to_owned(), "91%".to_owned()));
+        assert_eq!(percent(0.912), "91%");
     }
 }

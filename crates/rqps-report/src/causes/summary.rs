@@ -4,9 +4,10 @@
 use rqps_analysis::{Analysis, Cell};
 use rqps_explain::{Cause, Kind};
 use rqps_model::{Group, Verdict};
+use rqps_text::number;
 use rqps_text::words::{capital, list};
 
-use super::short_number::{digits, signed_us};
+use super::short_number::signed_us;
 
 /// One compared step of a candidate.
 #[derive(Debug, Clone, Copy)]
@@ -141,7 +142,7 @@ fn ends(values: &[f64]) -> (f64, f64) {
 fn course_of_times(times: &[f64]) -> String {
     let (low, high) = ends(times);
     // As it is shown: 1.002 is `1.00x`, which is no rise.
-    let is_one = |end: f64| digits(end) == digits(1.0);
+    let is_one = |end: f64| number::plain_ratio(end) == number::plain_ratio(1.0);
     let course = if low > 1.0 && !is_one(low) {
         "rose to "
     } else if high < 1.0 && !is_one(high) {
@@ -155,7 +156,7 @@ fn course_of_times(times: &[f64]) -> String {
 /// `1.4-1.6x`, or `1.5x`.
 fn range_of_times(times: &[f64]) -> String {
     let (low, high) = ends(times);
-    let (low, high) = (digits(low), digits(high));
+    let (low, high) = (number::plain_ratio(low), number::plain_ratio(high));
     if low == high { format!("{low}x") } else { format!("{low}-{high}x") }
 }
 

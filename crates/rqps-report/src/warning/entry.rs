@@ -27,11 +27,23 @@ pub fn what_to_do(name: &str) -> Option<String> {
     (!entry.what_to_do.starts_with("Nothing")).then_some(entry.what_to_do)
 }
 
+/// The same with names in backticks, and with what says when there is nothing to do.
+#[must_use]
+pub fn advice(name: &str) -> Option<&'static str> {
+    PAGE.lines().filter_map(cells).find(|own| own[0] == name).map(|own| own[2])
+}
+
 fn parse(line: &'static str) -> Option<Entry> {
-    let (name, rest) = line.strip_prefix("| `")?.split_once("` | ")?;
-    let (meaning, what_to_do) = rest.strip_suffix(" |")?.split_once(" | ")?;
+    let [name, meaning, what_to_do] = cells(line)?;
     let plain = |text: &str| text.replace('`', "");
     Some(Entry { name, meaning: plain(meaning), what_to_do: plain(what_to_do) })
+}
+
+/// Name, meaning and what to do, as the page has them.
+fn cells(line: &'static str) -> Option<[&'static str; 3]> {
+    let (name, rest) = line.strip_prefix("| `")?.split_once("` | ")?;
+    let (meaning, what_to_do) = rest.strip_suffix(" |")?.split_once(" | ")?;
+    Some([name, meaning, what_to_do])
 }
 
 #[cfg(test)]
@@ -50,5 +62,7 @@ mod tests {
         assert_eq!(entries.len(), WarningKind::keys().len());
         assert_eq!(what_to_do("measured-again"), None);
         assert!(what_to_do("steal").unwrap().starts_with("Repeat"));
+        assert_eq!(advice("host-levels"), Some("Nothing: the ratio holds."));
+        assert!(advice("other-processes").unwrap().contains("`top`"));
     }
 }

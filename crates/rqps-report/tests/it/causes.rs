@@ -33,7 +33,7 @@ fn every_format_tells_the_causes() {
     let cells = analysis.steps.iter().map(|step| &step.cells[1]);
     let sentences: Vec<String> = cells.filter_map(sentence::of_cell).collect();
     expect![[r#"
-        0.74: server CPU per query 2.7x (+35 µs of +35 µs), IO unchanged: new CPU overhead
+        0.74: server CPU per query 2.75x (+35 µs of +35 µs), IO unchanged: new CPU overhead
         0.74: waiting +28 µs of +35 µs per query, server CPU 1.35x, IO unchanged: contention or waiting"#]].assert_eq(&sentences.join("\n"));
     let formats = [
         ("text", full(&analysis)),
@@ -55,7 +55,7 @@ fn every_format_tells_the_causes() {
     expect![[r#"
         Median rQPS 0.74.
         Largest loss: point-query 0.74 [0.72, 0.76], server CPU per query 2.75x [2.66, 2.84].
-        Cause: New CPU overhead: server CPU per query rose to 2.7x on point-query, IO unchanged.
+        Cause: New CPU overhead: server CPU per query rose to 2.75x on point-query, IO unchanged.
         Cause: Contention or waiting: +28 µs per query on range-covered-pk.
         1 the same of 3 steps."#]]
     .assert_eq(&details_of(&analysis).join("\n"));
@@ -183,7 +183,7 @@ fn another_way_to_the_rows_is_a_plan_change() {
     let [(cpu, sentence), (waiting, _)] = two_causes(&run);
     assert_eq!(cpu, Kind::PlanChange);
     // Names of indexes are a server's words.
-    expect!["0.74: full scan instead of lookup on k_\u{fffd}[2J1, server CPU per query 2.7x, +35 µs in total: plan change"].assert_eq(&sentence);
+    expect!["0.74: full scan instead of lookup on k_\u{fffd}[2J1, server CPU per query 2.75x, +35 µs in total: plan change"].assert_eq(&sentence);
     let summary = details_of(&Analysis::of(&run, 0.05));
     assert!(summary.iter().any(|line| line.contains("Plan change")), "{summary:?}");
     // Threads that read no more storage do not wait longer because of another plan.
@@ -220,7 +220,7 @@ fn severe_differences_stand_behind_the_causes_that_they_can_move() {
     run.systems[1].build.insert("assertions".to_owned(), "on".to_owned());
     let [(kind, sentence), (_, waiting)] = two_causes(&run);
     assert_eq!(kind, Kind::CpuOverhead);
-    expect!["0.74: server CPU per query 2.7x (+35 µs of +35 µs), IO unchanged, with statements logged all against none and build with assertions on against off: new CPU overhead"].assert_eq(&sentence);
+    expect!["0.74: server CPU per query 2.75x (+35 µs of +35 µs), IO unchanged, with statements logged all against none and build with assertions on against off: new CPU overhead"].assert_eq(&sentence);
     assert!(waiting.contains("with statements logged"), "{waiting}");
     // Many are counted.
     set(&mut run, "performance_schema", ["OFF", "ON"]);

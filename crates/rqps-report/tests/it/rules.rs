@@ -253,7 +253,7 @@ fn less_background_work_does_not_hide_whose_cpu_grew() {
     let base = Op { background: 30.0, ..op() };
     let more = Op { server: 40.0, background: 2.0, ..op() };
     let told = expect![
-        "0.87: CPU of connection threads per query 2.0x (+20 µs of +6.0 µs), IO unchanged: new CPU overhead"
+        "0.87: CPU of connection threads per query 2.00x (+20 µs of +6.0 µs), IO unchanged: new CPU overhead"
     ];
     check(&base, &more, &around(), Kind::CpuOverhead, &told);
     assert!(cause(&base, &more, &around()).unwrap().times.unwrap() > 1.9);
@@ -287,7 +287,7 @@ fn more_rows_are_more_work_where_they_may_be_compared() {
     let mut more = Op { server: 60.0, ..op() };
     more.counters[0].1 = 41.0;
     let told = expect![
-        "0.40: rows read per query 1.00 to 41, server CPU per query 3.0x (+40 µs of +40 µs), IO unchanged: more work per operation"
+        "0.396: rows read per query 1.00 to 41, server CPU per query 2.95x (+40 µs of +40 µs), IO unchanged: more work per operation"
     ];
     check(&op(), &more, &around(), Kind::MoreWork, &told);
     let unlike = Around { is_comparable: false, ..around() };
@@ -316,7 +316,7 @@ fn another_plan_is_told_as_such() {
     };
     let evidence = Evidence { plan: Some(plan), ..Evidence::default() };
     let told = expect![
-        "0.04: full scan instead of index k_1, rows read per query 1.00 to 1000, server CPU per query 29x, +579 µs in total: plan change"
+        "0.043: full scan instead of index k_1, rows read per query 1.00 to 1000, server CPU per query 29.29x, +579 µs in total: plan change"
     ];
     let with_plan = Around { evidence, ..around() };
     check(&op(), &more, &with_plan, Kind::PlanChange, &told);
@@ -336,9 +336,9 @@ fn another_plan_is_told_as_such() {
 #[test]
 fn a_server_that_is_stopped_waits() {
     let slow = Op { waiting: 4.0, ..op() };
-    let told = expect![[
-        r#"0.90: waiting +3.0 µs of +3.0 µs per query, server CPU unchanged, IO unchanged: contention or waiting"#
-    ]];
+    let told = expect![
+        "0.897: waiting +3.0 µs of +3.0 µs per query, server CPU unchanged, IO unchanged: contention or waiting"
+    ];
     check(&op(), &slow, &Around { noise: 0.002, ..around() }, Kind::Waiting, &told);
 }
 
@@ -346,9 +346,9 @@ fn a_server_that_is_stopped_waits() {
 fn lock_waits_are_named() {
     let mut slow = Op { waiting: 40.0, ..op() };
     slow.counters[4].1 = 0.5;
-    let told = expect![[
-        r#"0.40: waiting +39 µs of +39 µs per query, server CPU unchanged, IO unchanged, row lock waits per query 0 to 0.50: contention or waiting"#
-    ]];
+    let told = expect![
+        "0.402: waiting +39 µs of +39 µs per query, server CPU unchanged, IO unchanged, row lock waits per query 0 to 0.50: contention or waiting"
+    ];
     check(&op(), &slow, &Around { kind: StepKind::Write, ..around() }, Kind::Waiting, &told);
 }
 
@@ -357,9 +357,9 @@ fn reads_of_storage() {
     let mut slow =
         Op { server: 40.0, kernel: 15.0, storage: 80.0, waiting: 20.0, reads: 0.6, ..op() };
     slow.counters[2].1 = 0.6;
-    let told = expect![[
-        r#"0.18: storage reads per query 0 to 0.60, KB read per query 0 to 9.6, pages not in the cache per query 0 to 0.60, waiting +99 µs of +119 µs per query, server CPU 1.98x: storage reads"#
-    ]];
+    let told = expect![
+        "0.181: storage reads per query 0 to 0.60, KB read per query 0 to 9.6, pages not in the cache per query 0 to 0.60, waiting +99 µs of +119 µs per query, server CPU 1.98x: storage reads"
+    ];
     check(&op(), &slow, &around(), Kind::StorageReads, &told);
     // Whatever else waits: few reads explain nothing.
     let few = Op { waiting: 60.0, reads: 0.01, ..op() };
@@ -371,7 +371,7 @@ fn pages_that_the_page_cache_holds_are_still_not_in_the_servers() {
     let mut slow = Op { server: 33.0, kernel: 14.0, waiting: 4.0, ..op() };
     slow.counters[2].1 = 3.0;
     let told = expect![
-        "0.62: pages not in the cache per query 0 to 3.0, server CPU in the kernel +10 µs of +16 µs per query, server CPU 1.63x: storage reads"
+        "0.621: pages not in the cache per query 0 to 3.0, server CPU in the kernel +10 µs of +16 µs per query, server CPU 1.63x: storage reads"
     ];
     check(&op(), &slow, &around(), Kind::StorageReads, &told);
     // As many pages explain neither waiting nor the server's other CPU, nor few of them so much.
@@ -390,9 +390,9 @@ fn writes_of_storage_are_the_cause_of_steps_that_write_and_background_of_others(
     let mut slow = Op { storage: 150.0, waiting: 30.0, writes: 2.0, ..op() };
     slow.counters[3].1 = 1.0;
     let writing = Around { kind: StepKind::Write, ..around() };
-    let told = expect![[
-        r#"0.13: storage writes per query 0 to 2.0, KB written per query 0 to 8.0, fsyncs per query 0 to 1.00, waiting +179 µs of +179 µs per query, server CPU unchanged: waiting for writes: write amplification or write-back"#
-    ]];
+    let told = expect![
+        "0.128: storage writes per query 0 to 2.0, KB written per query 0 to 8.0, fsyncs per query 0 to 1.00, waiting +179 µs of +179 µs per query, server CPU unchanged: waiting for writes: write amplification or write-back"
+    ];
     check(&op(), &slow, &writing, Kind::StorageWrites, &told);
     assert_eq!(cause(&op(), &slow, &around()).unwrap().kind, Kind::BackgroundWork);
     // Writing that nothing waits for is no cause of waiting.
@@ -458,7 +458,7 @@ fn what_cannot_be_told_says_why() {
         found.sentence
     };
     let unknown = of(|slice| slice.usage.server = None);
-    expect!["0.57: not explained: rqps does not know the server's processes"].assert_eq(&unknown);
+    expect!["0.568: not explained: rqps does not know the server's processes"].assert_eq(&unknown);
     let rated = of(|slice| slice.lateness = Some(rqps_model::Lateness::default()));
     assert!(rated.ends_with("the clients worked at a set rate"), "{rated}");
     let beside = of(|slice| {

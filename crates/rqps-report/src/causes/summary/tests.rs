@@ -97,7 +97,7 @@ fn a_plan_change_may_cost_less_cpu() {
         ("update-index", Group::Write, "row", times(2.5)),
         ("insert", Group::Write, "row", None),
     ];
-    expect!["Plan change: server CPU per row 0.80-2.5x on update-index and scan."]
+    expect!["Plan change: server CPU per row 0.80-2.50x on update-index and scan."]
         .assert_eq(&told(&rows));
 }
 

@@ -17,7 +17,7 @@ fn others_at_a_rate_beside_are_told_apart_by_the_threads_that_serve_them() {
         &around,
         Kind::CpuOverhead,
         &expect![
-            "0.61: CPU of these clients' connection threads per query 2.0x (+20 µs of +20 µs): new CPU overhead"
+            "0.608: CPU of these clients' connection threads per query 2.00x (+20 µs of +20 µs): new CPU overhead"
         ],
     );
     let busier = Op { background: 60.0, ..beside.clone() };
@@ -27,7 +27,7 @@ fn others_at_a_rate_beside_are_told_apart_by_the_threads_that_serve_them() {
         &around,
         Kind::BackgroundWork,
         &expect![
-            "0.55: CPU of the server's other threads +25 µs of +25 µs per query: background work"
+            "0.554: CPU of the server's other threads +25 µs of +25 µs per query: background work"
         ],
     );
 }

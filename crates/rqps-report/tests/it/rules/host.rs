@@ -7,7 +7,7 @@ fn others_on_the_cpus_are_the_hosts_doing_and_no_servers() {
     let alone = Around { is_interleaved: false, ..around() };
     let hog = Op { taken: 25.0, elsewhere: 30.0, taken_of_client: 5.0, server: 22.0, ..op() };
     let told = expect![
-        "0.49: other processes used 52% of the host's CPUs, 0% in the base's slices, threads waited +25 µs of +27 µs per query for a CPU: host limited"
+        "0.493: other processes used 52% of the host's CPUs, 0% in the base's slices, threads waited +25 µs of +27 µs per query for a CPU: host limited"
     ];
     check(&op(), &hog, &alone, Kind::HostLimited, &told);
     // On the other thread of a core they take no CPU and may make the server's slower: nothing is claimed.
@@ -42,7 +42,7 @@ fn a_client_whose_threads_wait_is_the_limit() {
     let alone = Around { is_interleaved: false, ..around() };
     let hog = Op { taken: 25.0, taken_of_client: 24.0, ..op() };
     let told = expect![
-        "0.51: other processes used 24% of the host's CPUs, 0% in the base's slices, client threads waited +25 µs of +25 µs per query for a CPU: client limited"
+        "0.512: other processes used 24% of the host's CPUs, 0% in the base's slices, client threads waited +25 µs of +25 µs per query for a CPU: client limited"
     ];
     check(&op(), &hog, &alone, Kind::ClientLimited, &told);
     // In runs one after the other the threads that serve clients are not told apart.
