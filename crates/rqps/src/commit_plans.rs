@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use rqps_build::{Commit, Error as BuildError, Repository};
 use rqps_model::{Dbms, Run, RunStatus};
-use rqps_runner::plan::{ProfilingFile, SystemFile};
+use rqps_runner::plan::{COMMAND_LINE, ProfilingFile, SystemFile};
 use rqps_runner::{Event, Plan, PlanFile};
 use rqps_store::Store;
 use rqps_text::words::one_line;
@@ -40,7 +40,7 @@ impl CommitPlans {
     pub(crate) fn of(args: &RunArgs, command: &str) -> Result<Self> {
         let (mut file, origin) = match &args.plan {
             Some(path) => read_plan(path, "")?,
-            None => (PlanFile::default(), "command line".to_owned()),
+            None => (PlanFile::default(), COMMAND_LINE.to_owned()),
         };
         let mut systems = std::mem::take(&mut file.system).into_iter();
         let shared = systems.next().unwrap_or_default();
