@@ -245,6 +245,26 @@ pub(super) fn of_one_start(
     Ok(planned)
 }
 
+impl Plan {
+    /// Refuses suites and steps that there are not, before servers are built or fetched.
+    ///
+    /// # Errors
+    /// When a suite cannot be read, or has no such step.
+    pub fn check_steps(&self) -> Result<()> {
+        for suite in &self.suites {
+            match &suite.work {
+                SuiteWork::File { kind, form, .. } => {
+                    load_suite(kind)?.select(&suite.steps, *form)?;
+                }
+                SuiteWork::Insert(args) => {
+                    insert::select(args, &suite.steps)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 fn load_suite(kind: &str) -> Result<Suite> {
     if kind == "sysbench" {
         return Ok(Suite::sysbench()?);
