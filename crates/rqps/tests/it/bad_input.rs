@@ -341,6 +341,7 @@ const COMMAND_LINES: &[&str] = &[
     "track --repo repo --pin HEAD~1 --dbms pg --time 5x",
     "track --repo repo --pin HEAD~1 --dbms pg --wait-for-quiet never",
     "track --repo repo --pin HEAD~1 --dbms pg --steps piont-query",
+    "track --repo repo --pin HEAD~1 --dbms pg --steps point-query",
     "track two.toml --repo repo --pin HEAD~1",
     "track version.toml --repo repo --pin HEAD~1",
     "track null.toml --repo repo --pin HEAD~1",
