@@ -17,7 +17,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The archive is not one of rqps, or of a later one.
-    #[error("{} is not a run that rqps exported: {problem}", path.display())]
+    #[error("{} is not a run that rqps exported ({problem}); name a file of `rqps runs export`", path.display())]
     NotAnArchive {
         /// The archive.
         path: PathBuf,

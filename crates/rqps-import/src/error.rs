@@ -148,7 +148,7 @@ impl From<String> for TextProblem {
 /// Which directories to import instead.
 fn instead(within: &[String]) -> String {
     match within {
-        [] => String::new(),
+        [] => "; name the directory that has them".to_owned(),
         names => format!("; import its folders one by one: {}", names.join(", ")),
     }
 }

@@ -67,4 +67,4 @@ pub use variant::{Codec, Compression, CpuSet, Durability, Limits, Malloc, Varian
 pub use version::Version;
 pub use wall::{WALL, Wall, WallError};
 pub use warning::{Scope, Warning, WarningKind};
-pub use word::{UnknownWord, hint_for_serde};
+pub use word::{UnknownWord, nearest, serde_in_words};

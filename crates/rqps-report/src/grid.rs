@@ -116,9 +116,15 @@ impl Grid {
 
     /// The same table in at most `columns` columns: the widest column of words is cut until it fits,
     /// none below [`LEAST`]. Intervals are numbers, and stay whole.
-    pub(crate) fn fitted(mut self, columns: usize) -> Self {
-        // Columns whose words would become equal if they were cut more.
-        let mut least: Vec<usize> = Vec::new();
+    pub(crate) fn fitted(self, columns: usize) -> Self {
+        self.fitted_beside(columns, &[])
+    }
+
+    /// The same, with the columns of these headings as they are.
+    pub(crate) fn fitted_beside(mut self, columns: usize, whole: &[&str]) -> Self {
+        // Besides, columns whose words would become equal if they were cut more.
+        let is_whole = |idx: &usize| whole.contains(&self.heads[*idx].0.as_str());
+        let mut least: Vec<usize> = (0..self.heads.len()).filter(is_whole).collect();
         loop {
             let over = self.width().saturating_sub(columns);
             let widths = self.aligned().widths();

@@ -85,10 +85,12 @@ pub fn sentence(analysis: &Analysis<'_>, headline: &Headline) -> String {
         (_, 0, 0) if counts.same == 0 => {
             let of = if counts.total() == 1 {
                 "its only step".to_owned()
+            } else if counts.unclear == counts.total() {
+                format!("all {steps}")
             } else {
-                format!("any of {steps}")
+                format!("{} of {steps}", counts.unclear)
             };
-            format!("{name} against {base}: no verdict on {of}.")
+            format!("{name} against {base}: unclear on {of}.")
         }
         (_, 0, 0) => format!(
             "{name} is as fast as {base} on {} of {steps}, within {bound}; {} unclear.",

@@ -1,16 +1,19 @@
 //! The answer on one screen: the verdict on each candidate, its slowest and fastest steps, and warnings. The other
 //! formats have the rest.
 
-use rqps_analysis::{Analysis, Cell, CellState, StepAnalysis};
+mod step_names;
+
+use rqps_analysis::{Analysis, Cell, CellState};
 use rqps_model::warning::{HalfWidth, StepClass};
 use rqps_model::{Verdict, WarningKind};
 use rqps_text::number::{self, count};
-use rqps_text::words::{NAME_COLUMNS, clip, list_in_short, width as columns, wrap};
+use rqps_text::words::{list_in_short, width as columns, wrap};
 
 use crate::grid::{Grid, GridCell, Side, plain, toned};
 use crate::tone::Tone;
 use crate::warning::{self, InWords};
 use crate::{comparison, headline, layout};
+use step_names::StepNames;
 
 /// Lines of a screen, less the few that a command adds below: where the page is, and the next prompt.
 const LINES: usize = 20;
@@ -24,9 +27,6 @@ const LINES_OF_SENTENCE: usize = 2;
 
 /// Steps that are shown whatever else there is.
 const FEWEST_ROWS: usize = 4;
-
-/// Columns that a step's name gets.
-const STEP_COLUMNS: usize = 30;
 
 /// The report in [`LINES`] lines of `width` columns, as far as its numbers fit.
 #[must_use]
@@ -115,8 +115,11 @@ impl Page<'_> {
                 let mut out = self.strong(&heading);
                 // Of the room the sentence, the heading and the line about the others take one each.
                 let n_shown = all.len().min(room.saturating_sub(3).clamp(2, MOST_CANDIDATES));
-                let grid = candidates(analysis, n_shown);
-                out.push_str(&grid.fitted(self.width).render_text(self.colour));
+                let table = |besides: &Besides, names: &StepNames| {
+                    candidates(analysis, n_shown, *besides, names)
+                };
+                let grid = step_names::fitted(analysis, self.width, &Besides::ALL, table);
+                out.push_str(&grid.render_text(self.colour));
                 if all.len() > n_shown {
                     let n_left = count(all.len() - n_shown, "more candidate");
                     out.push_str(&format!("{n_left}: --summary\n"));
@@ -129,7 +132,11 @@ impl Page<'_> {
     /// The steps in at most `room` lines and a heading: all, or the slowest and the fastest.
     fn table(&self, mut rows: Vec<Row<'_>>, room: usize) -> String {
         let render = |rows: &[Row<'_>]| {
-            grid(self.analysis, rows).fitted(self.width).render_text(self.colour)
+            // Causes give way to names of steps.
+            let table =
+                |has_cause: &bool, names: &StepNames| grid(self.analysis, rows, *has_cause, names);
+            let grid = step_names::fitted(self.analysis, self.width, &[true, false], table);
+            grid.render_text(self.colour)
         };
         if rows.len() <= room {
             return render(&rows);
@@ -158,27 +165,13 @@ impl Page<'_> {
     /// The rates of a system that is compared with none, in at most `room` lines and a heading.
     fn rates(&self, room: usize) -> String {
         let analysis = self.analysis;
-        let mut grid = Grid::new(&[
-            ("QPS", Side::Point),
-            ("95% interval", Side::Left),
-            ("unit", Side::Left),
-            ("step", Side::Left),
-        ]);
         let n_shown = if analysis.steps.len() > room { room - 1 } else { analysis.steps.len() };
-        for step in analysis.steps.iter().take(n_shown) {
-            let Some(cell) = step.cells.get(analysis.base) else { continue };
-            let interval = cell.figure().and_then(|figure| number::figure_interval(&figure));
-            grid.row(vec![
-                layout::figure(cell),
-                plain(interval.unwrap_or_default()),
-                plain(step.step.info.figure.unit()),
-                plain(clip(&step.title, STEP_COLUMNS)),
-            ]);
-        }
+        let table = |(): &(), names: &StepNames| rates(analysis, n_shown, names);
+        let grid = step_names::fitted(analysis, self.width, &[()], table);
         if grid.is_empty() {
             return String::new();
         }
-        let mut out = grid.fitted(self.width).render_text(self.colour);
+        let mut out = grid.render_text(self.colour);
         if analysis.steps.len() > n_shown {
             out.push_str(&format!("… {}\n", count(analysis.steps.len() - n_shown, "more step")));
         }
@@ -243,11 +236,52 @@ fn kinds(analysis: &Analysis<'_>) -> Vec<String> {
     kinds.iter().map(|(key, n)| format!("{key} ({n})")).collect()
 }
 
+/// The rate of each of the first steps.
+fn rates(analysis: &Analysis<'_>, n_shown: usize, names: &StepNames) -> Grid {
+    let mut grid = Grid::new(&[
+        ("QPS", Side::Point),
+        ("95% interval", Side::Left),
+        ("unit", Side::Left),
+        ("step", Side::Left),
+        ("clients", Side::Right),
+    ]);
+    for (step_idx, step) in analysis.steps.iter().take(n_shown).enumerate() {
+        let Some(cell) = step.cells.get(analysis.base) else { continue };
+        let interval = cell.figure().and_then(|figure| number::figure_interval(&figure));
+        grid.row(vec![
+            layout::figure(cell),
+            plain(interval.unwrap_or_default()),
+            plain(step.step.info.figure.unit()),
+            plain(names.name(step_idx)),
+            names.clients(step_idx),
+        ]);
+    }
+    grid
+}
+
 /// Candidates that have a line.
 const MOST_CANDIDATES: usize = 8;
 
+/// What the line of a candidate has besides verdicts and its worst step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+enum Besides {
+    Nothing,
+    Median,
+    MedianAndOthers,
+}
+
+impl Besides {
+    /// In the order in which they give way to names of steps.
+    const ALL: [Self; 3] = [Self::MedianAndOthers, Self::Median, Self::Nothing];
+}
+
 /// A line for each of the first candidates.
-fn candidates(analysis: &Analysis<'_>, n_shown: usize) -> Grid {
+fn candidates(
+    analysis: &Analysis<'_>,
+    n_shown: usize,
+    besides: Besides,
+    names: &StepNames,
+) -> Grid {
     let mut grid = Grid::new(&[
         ("candidate", Side::Left),
         ("slower", Side::Right),
@@ -257,20 +291,27 @@ fn candidates(analysis: &Analysis<'_>, n_shown: usize) -> Grid {
         ("other", Side::Right),
         ("median", Side::Point),
         ("worst", Side::Left),
+        ("clients", Side::Right),
     ]);
     for headline in analysis.headlines.iter().take(n_shown) {
         let counts = headline.counts;
-        let others = counts.total() - counts.measured();
         let mut row = vec![plain(analysis.short_label(headline.system_idx))];
-        let n = [counts.slower, counts.faster, counts.same, counts.unclear, others];
+        let n = [counts.slower, counts.faster, counts.same, counts.unclear];
         row.extend(n.map(|n| plain(n.to_string())));
-        row.push(headline.median.map_or_else(GridCell::default, |m| plain(number::plain_ratio(m))));
-        let worst = headline.range.and_then(|range| analysis.steps.get(range.lowest_idx));
-        let told = |step: &StepAnalysis<'_>| {
-            let ratio = step.cells.get(headline.system_idx)?.rqps()?;
-            Some(plain(format!("{} {}", number::ratio(&ratio), step.title)))
-        };
-        row.push(worst.and_then(told).unwrap_or_default());
+        // A column without any text is not shown.
+        let others = Some(counts.total() - counts.measured());
+        let others = others.filter(|_| besides >= Besides::MedianAndOthers);
+        row.push(plain(others.map_or_else(String::new, |n| n.to_string())));
+        let median = headline.median.filter(|_| besides >= Besides::Median);
+        row.push(median.map_or_else(GridCell::default, |m| plain(number::plain_ratio(m))));
+        if let Some(range) = headline.range
+            && let Some(step) = analysis.steps.get(range.lowest_idx)
+            && let Some(ratio) = step.cells.get(headline.system_idx).and_then(Cell::rqps)
+        {
+            let name = names.name(range.lowest_idx);
+            row.push(plain(format!("{} {name}", number::ratio(&ratio))));
+            row.push(names.clients(range.lowest_idx));
+        }
         grid.row(row);
     }
     grid
@@ -279,7 +320,7 @@ fn candidates(analysis: &Analysis<'_>, n_shown: usize) -> Grid {
 /// A step of a candidate.
 #[derive(Clone, Copy)]
 struct Row<'a> {
-    step: &'a StepAnalysis<'a>,
+    step_idx: usize,
     system_idx: usize,
     cell: &'a Cell,
 }
@@ -298,10 +339,10 @@ impl Row<'_> {
 
 /// The compared steps of all candidates, the slowest first.
 fn rows<'a>(analysis: &'a Analysis<'a>) -> Vec<Row<'a>> {
-    let compared = || analysis.steps.iter().filter(|step| step.is_compared());
+    let compared = || analysis.steps.iter().enumerate().filter(|(_, step)| step.is_compared());
     let of = |system_idx: usize| {
-        compared().filter_map(move |step| {
-            Some(Row { step, system_idx, cell: step.cells.get(system_idx)? })
+        compared().filter_map(move |(step_idx, step)| {
+            Some(Row { step_idx, system_idx, cell: step.cells.get(system_idx)? })
         })
     };
     let mut rows: Vec<Row<'a>> = analysis.candidates().flat_map(of).collect();
@@ -309,25 +350,28 @@ fn rows<'a>(analysis: &'a Analysis<'a>) -> Vec<Row<'a>> {
     rows
 }
 
-fn grid(analysis: &Analysis<'_>, rows: &[Row<'_>]) -> Grid {
+fn grid(analysis: &Analysis<'_>, rows: &[Row<'_>], has_cause: bool, names: &StepNames) -> Grid {
     let mut grid = Grid::new(&[
         ("rQPS", Side::Point),
         ("95% interval", Side::Left),
         ("verdict", Side::Left),
         ("step", Side::Left),
+        ("clients", Side::Right),
         ("candidate", Side::Left),
         ("cause", Side::Left),
     ]);
     let is_several = analysis.headlines.len() > 1;
-    for Row { step, system_idx, cell } in rows {
+    for Row { step_idx, system_idx, cell } in rows {
         let label = if is_several { analysis.short_label(*system_idx) } else { "" };
-        let cause = cell.cause().map_or("", |cause| cause.kind.words(cause.direction));
+        let cause = cell.cause().filter(|_| has_cause);
+        let cause = cause.map_or("", |cause| cause.kind.words(cause.direction));
         grid.row(vec![
             layout::rqps(cell),
             layout::interval(cell),
             verdict(cell),
-            plain(clip(&step.title, STEP_COLUMNS)),
-            plain(clip(label, NAME_COLUMNS)),
+            plain(names.name(*step_idx)),
+            names.clients(*step_idx),
+            plain(label),
             plain(cause),
         ]);
     }

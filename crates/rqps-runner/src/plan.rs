@@ -37,6 +37,10 @@ pub use file::{OptionValue, PlanFile, ScheduleFile, SecondsFile, SuiteFile, Syst
 pub use profiling::{ChosenFile, Profiling, ProfilingFile};
 use schedule::Times;
 pub use schedule::parse_duration;
+use system::OwnServer;
+
+/// The origin of a plan that was typed as options: errors advise what can be typed.
+pub const COMMAND_LINE: &str = "command line";
 
 /// Why a plan is refused.
 #[derive(Debug, thiserror::Error)]
@@ -210,11 +214,15 @@ impl PlanFile {
         if self.system.is_empty() {
             return Err(refuse("no [[system]]".into(), "name at least one system"));
         }
+        let own_server = match origin {
+            COMMAND_LINE => OwnServer::OnCommandLine,
+            _ => OwnServer::InPlan,
+        };
         let mut systems = Vec::new();
         let mut passwords = Vec::new();
         for (idx, system) in self.system.iter().enumerate() {
             let (spec, dsn) = system
-                .resolve(catalogue)
+                .resolve(catalogue, own_server)
                 .map_err(|(what, remedy)| refuse(format!("system {}: {what}", idx + 1), &remedy))?;
             passwords.push(dsn);
             systems.push(spec);
@@ -319,11 +327,7 @@ type Refusal = (String, String);
 
 /// Refuses a word that is none of a known few.
 fn unknown_word(error: &UnknownWord) -> Refusal {
-    let remedy = match error.nearest() {
-        Some(word) => format!("did you mean {word:?}?"),
-        None => "write one of them".to_owned(),
-    };
-    (error.to_string(), remedy)
+    (error.to_string(), error.remedy())
 }
 
 /// The same of a word that has no type of its own.

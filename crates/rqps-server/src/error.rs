@@ -13,10 +13,7 @@ use crate::refusal::Refusal;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The catalogue has no such version.
-    #[error(
-        "{dbms} {version} is not in the catalogue; the nearest are {nearest} \
-         (or name an installed server with basedir = \"DIR\")"
-    )]
+    #[error("{dbms} {version} is not in the catalogue; the nearest are {nearest}")]
     UnknownVersion {
         /// Which family.
         dbms: Dbms,
@@ -170,8 +167,8 @@ pub enum Error {
     },
     /// A server of the catalogue is not for this machine.
     #[error(
-        "{server} is for {wanted}, this machine is {found}; use basedir = \"DIR\" with a server \
-         compiled for this machine"
+        "{server} is for {wanted}, this machine is {found}; name the directory of a server compiled for this \
+         machine: basedir = \"DIR\" in a plan, DBMS@DIR on the command line"
     )]
     Architecture {
         /// The server.

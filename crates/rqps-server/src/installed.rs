@@ -134,7 +134,7 @@ impl Installed {
         watch: &mut Watch<'_>,
     ) -> Result<Self, Error> {
         let none = |detail: String| Error::NoServer { path: path.to_owned(), detail };
-        let named = path.canonicalize().map_err(|e| none(e.to_string()))?;
+        let named = path.canonicalize().map_err(|e| none(format!("{e}; check the path")))?;
         let mut prefix = tree::prefix_of(&named);
         if let Some(build) = BuildTree::around(&prefix) {
             prefix = build;

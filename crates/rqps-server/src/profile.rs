@@ -153,7 +153,10 @@ pub fn render(
         let file = options::read_file(path).map_err(|e| Error::UnknownConfig {
             config: config.base.clone(),
             known: names().join(", "),
-            detail: e.to_string(),
+            detail: match rqps_model::nearest(names().into_iter(), &config.base) {
+                Some(name) => format!("{e}; did you mean {name:?}?"),
+                None => e.to_string(),
+            },
         })?;
         text.push_str(&format!("# rqps: from {}\n", path_in_comment(path)));
         let file = options::read(dbms, version, path, &file)?;

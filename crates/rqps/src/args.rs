@@ -10,10 +10,12 @@ mod over_runs;
 mod profile;
 mod serve;
 mod track;
+mod value;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Result, bail};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use bisect::BisectArgs;
@@ -135,7 +137,7 @@ pub(crate) struct WorkArgs {
     pub(crate) form: Option<String>,
 
     /// Numbers of clients; every step runs with each number
-    #[arg(long, value_name = "N,N...", value_delimiter = ',')]
+    #[arg(long, value_name = "N,N...", value_delimiter = ',', value_parser = value::whole::<u32>(1, 4096))]
     pub(crate) clients: Vec<u32>,
 
     /// CPUs of clients and server threads: auto, free, split or paired
@@ -143,7 +145,7 @@ pub(crate) struct WorkArgs {
     pub(crate) placement: Option<String>,
 
     /// Seed of all randomness [default: drawn, and recorded]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = value::whole::<u64>(0, (1 << 63) - 1))]
     pub(crate) seed: Option<u64>,
 }
 
@@ -174,7 +176,7 @@ pub(crate) struct RunArgs {
     pub(crate) reuse_tables: bool,
 
     /// Events per second of all clients together; response times then count from the intended start
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = value::number(0.001, 1e9))]
     pub(crate) rate: Option<f64>,
 
     /// interleaved (systems alternate in slices of milliseconds) or sequential (one after the other) [default:
@@ -183,7 +185,7 @@ pub(crate) struct RunArgs {
     pub(crate) schedule: Option<String>,
 
     /// Measured time of a step on each system, as a multiple of the suite's seconds
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = value::whole::<u32>(1, 1000))]
     pub(crate) slices: Option<u32>,
 
     /// Time of the whole run, downloads excluded, such as 20m; steps share it
@@ -192,7 +194,7 @@ pub(crate) struct RunArgs {
 
     /// Starts of the servers; the time of a step is divided among them [default: 4 where rqps starts all
     /// servers]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = value::whole::<u32>(1, 100))]
     pub(crate) starts: Option<u32>,
 
     /// Measure the base twice, as two servers (null arm); their difference is noise
@@ -262,24 +264,44 @@ pub(crate) enum Format {
     Html,
 }
 
+/// What a file of a report may be named.
+const ENDINGS: &str = "write .html, .md, .csv, .json or .txt";
+
 impl Format {
     /// What was typed, else what a file of this name holds, else the terminal's.
-    pub(crate) fn of(typed: Option<Self>, output: Option<&Path>) -> Self {
-        let extension = output.and_then(Path::extension).and_then(OsStr::to_str);
-        let by_name = match extension.map(str::to_ascii_lowercase).as_deref() {
+    ///
+    /// # Errors
+    /// When the name ends as those of other files do: the file would not be what its name says.
+    pub(crate) fn of(typed: Option<Self>, output: Option<&Path>) -> Result<Self> {
+        let Some(output) = output else { return Ok(typed.unwrap_or(Self::Terminal)) };
+        let ending = output.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase);
+        let by_name = match ending.as_deref() {
             Some("html" | "htm") => Some(Self::Html),
             Some("md") => Some(Self::Markdown),
             Some("csv") => Some(Self::Csv),
             Some("json") => Some(Self::Json),
             _ => None,
         };
-        typed.or(by_name).unwrap_or(Self::Terminal)
+        let shown = output.display();
+        match (typed, by_name, ending) {
+            (Some(typed), Some(other), _) if typed != other => {
+                let format = typed.to_possible_value();
+                let format = format.as_ref().map_or("", |value| value.get_name());
+                bail!(
+                    "--format {format} contradicts the name of {shown}; leave out --format, or name another file"
+                )
+            }
+            (None, None, Some(ending)) if ending != "txt" => {
+                bail!("no format has the ending .{ending} of {shown}; {ENDINGS}, or give --format")
+            }
+            _ => Ok(typed.or(by_name).unwrap_or(Self::Terminal)),
+        }
     }
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Run: its id, the beginning of its id, its name, or `latest`; or a file that `rqps runs export` wrote
+    /// Run: its id, its name, the beginning of either, or `latest`; or a file that `rqps runs export` wrote
     #[arg(value_name = "RUN", default_value = "latest")]
     pub(crate) run: String,
 
@@ -319,7 +341,7 @@ pub(crate) struct CalibrateArgs {
 
     /// Measured seconds of each trial on each side; there are about thirty trials. Below 4, only averages are
     /// compared
-    #[arg(long, value_name = "N", default_value_t = 10.0)]
+    #[arg(long, value_name = "N", default_value_t = 10.0, value_parser = value::number(0.2, 600.0))]
     pub(crate) seconds: f64,
 
     /// Also measure how often injected slowdowns of 2, 5 and 10% are found
@@ -328,7 +350,7 @@ pub(crate) struct CalibrateArgs {
 
     /// Repetitions of each injected slowdown
     #[arg(long, value_name = "N", default_value_t = 10, requires = "power",
-        value_parser = clap::value_parser!(u32).range(1..=1000))]
+        value_parser = value::whole::<u32>(1, 1000))]
     pub(crate) looks: u32,
 
     /// Write JSON
@@ -346,7 +368,7 @@ pub(crate) enum RunsCommand {
     },
     /// Show the contents of a run
     Show {
-        /// Run: its id, the beginning of its id, its name, or `latest`
+        /// Run: its id, its name, the beginning of either, or `latest`
         #[arg(value_name = "RUN", default_value = "latest")]
         run: String,
         /// Write JSON
@@ -355,7 +377,7 @@ pub(crate) enum RunsCommand {
     },
     /// Write a run to a file: an archive for another host, or tables for other programs
     Export {
-        /// Run: its id, the beginning of its id, its name, or `latest`
+        /// Run: its id, its name, the beginning of either, or `latest`
         #[arg(value_name = "RUN", default_value = "latest")]
         run: String,
         /// File, or directory of tables [default: the run's id with the format's ending]
@@ -377,7 +399,7 @@ pub(crate) enum RunsCommand {
     },
     /// Add tags and a note to runs
     Tag {
-        /// Run: its id, the beginning of its id, its name, or `latest`
+        /// Run: its id, its name, the beginning of either, or `latest`
         #[arg(value_name = "RUN")]
         run: String,
         /// Tags to add
@@ -540,14 +562,22 @@ mod tests {
 
     #[test]
     fn the_name_of_a_file_decides_the_format_where_none_is_typed() {
-        let of = |typed, name: &str| Format::of(typed, Some(Path::new(name)));
-        assert_eq!(of(None, "a/report.html"), Format::Html);
-        assert_eq!(of(None, "R.CSV"), Format::Csv);
-        assert_eq!(of(None, "comment.md"), Format::Markdown);
-        assert_eq!(of(None, "all.json"), Format::Json);
-        assert_eq!(of(None, "report.txt"), Format::Terminal);
-        assert_eq!(of(None, ".html"), Format::Terminal);
-        assert_eq!(of(Some(Format::Json), "report.html"), Format::Json);
-        assert_eq!(Format::of(None, None), Format::Terminal);
+        let of = |typed, name: &str| {
+            Format::of(typed, Some(Path::new(name))).map_err(|error| error.to_string())
+        };
+        assert_eq!(of(None, "a/report.html"), Ok(Format::Html));
+        assert_eq!(of(None, "R.CSV"), Ok(Format::Csv));
+        assert_eq!(of(None, "comment.md"), Ok(Format::Markdown));
+        assert_eq!(of(None, "all.json"), Ok(Format::Json));
+        assert_eq!(of(None, "report.txt"), Ok(Format::Terminal));
+        assert_eq!(of(None, ".html"), Ok(Format::Terminal));
+        assert_eq!(of(None, "/dev/stdout"), Ok(Format::Terminal));
+        assert_eq!(of(Some(Format::Html), "report.htm"), Ok(Format::Html));
+        assert_eq!(of(Some(Format::Text), "report.log"), Ok(Format::Text));
+        assert_eq!(Format::of(None, None).unwrap(), Format::Terminal);
+        let error = of(None, "x.pdf").unwrap_err();
+        assert!(error.contains(".html, .md, .csv, .json or .txt"), "{error}");
+        let error = of(Some(Format::Csv), "y.html").unwrap_err();
+        assert!(error.starts_with("--format csv contradicts"), "{error}");
     }
 }

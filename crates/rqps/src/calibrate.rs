@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use rqps_model::calibration::{CalibratedStarts, Floor, Narrowest, Power, Trial};
 use rqps_model::{Calibration, Dbms, Estimate};
 use rqps_runner::calibrate::{STEPS, Wish, calibrate, disturbed};
-use rqps_runner::plan::{ScheduleFile, SecondsFile, SuiteFile, SystemFile};
+use rqps_runner::plan::{COMMAND_LINE, ScheduleFile, SecondsFile, SuiteFile, SystemFile};
 use rqps_runner::{Environment, Event, Plan, PlanFile};
 use rqps_server::fetch;
 use rqps_store::Store;
@@ -113,7 +113,7 @@ fn plan_of(system: &str, seconds: f64, around: &Surroundings) -> Result<Plan> {
     };
     let system = vec![side("a"), side("b")];
     let file = PlanFile { system, suite: vec![suite], schedule, ..PlanFile::default() };
-    Ok(file.resolve("command line", &around.catalogue)?)
+    Ok(file.resolve(COMMAND_LINE, &around.catalogue)?)
 }
 
 fn as_text(found: &Calibration) -> String {

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use rqps_build::{Commit, Error as BuildError, Repository};
 use rqps_model::{Dbms, Run, RunStatus};
-use rqps_runner::plan::{ProfilingFile, SystemFile};
+use rqps_runner::plan::{COMMAND_LINE, ProfilingFile, SystemFile};
 use rqps_runner::{Event, Plan, PlanFile};
 use rqps_store::Store;
 use rqps_text::words::one_line;
@@ -14,6 +14,7 @@ use crate::Surroundings;
 use crate::args::RunArgs;
 use crate::history;
 use crate::progress::Progress;
+use crate::run::quiet_time;
 use crate::typed::{apply, read_plan};
 
 /// What the plans of a command have in common.
@@ -40,7 +41,7 @@ impl CommitPlans {
     pub(crate) fn of(args: &RunArgs, command: &str) -> Result<Self> {
         let (mut file, origin) = match &args.plan {
             Some(path) => read_plan(path, "")?,
-            None => (PlanFile::default(), "command line".to_owned()),
+            None => (PlanFile::default(), COMMAND_LINE.to_owned()),
         };
         let mut systems = std::mem::take(&mut file.system).into_iter();
         let shared = systems.next().unwrap_or_default();
@@ -64,6 +65,7 @@ impl CommitPlans {
         if file.null == Some(true) {
             bail!("{origin}: `{command}` measures commits alone; leave out null");
         }
+        args.wait_for_quiet.as_deref().map(quiet_time).transpose()?;
         apply(args, &mut file)?;
         // Stacks are for the last comparison.
         let profile = file.profile.take().unwrap_or(ProfilingFile::Switch(true));
@@ -96,6 +98,11 @@ impl CommitPlans {
         commit: &Commit,
         typed_dbms: Option<&String>,
     ) -> Result<()> {
+        if let Some(typed) = typed_dbms
+            && let Err(error) = typed.parse::<Dbms>()
+        {
+            bail!("--dbms: {error}; {}", error.remedy());
+        }
         let dbms = match typed_dbms.or(self.shared.dbms.as_ref()) {
             Some(dbms) => dbms.clone(),
             None => dbms_of(repository, commit)?.to_string(),
@@ -107,7 +114,10 @@ impl CommitPlans {
 
     /// A plan that measures commits side by side; the first one is the base.
     pub(crate) fn plan(&self, commits: &[Labelled<'_>], around: &Surroundings) -> Result<Plan> {
-        Ok(self.file_of(commits).resolve(&self.origin, &around.catalogue)?)
+        let plan = self.file_of(commits).resolve(&self.origin, &around.catalogue)?;
+        // Builds take long.
+        plan.check_steps()?;
+        Ok(plan)
     }
 
     /// The same, which records stacks too.
@@ -135,13 +145,21 @@ pub(crate) fn commit_line(commit: &Commit) -> String {
 /// The repository of a directory, by its absolute path.
 pub(crate) fn open_repository(dir: &Path) -> Result<Repository> {
     let repo = std::path::absolute(dir).context("find the repository")?;
-    Ok(Repository::open(&repo)?)
+    match Repository::open(&repo) {
+        Err(BuildError::NoRepository { repo, said }) => {
+            bail!("{} is no git repository ({said}); name one with --repo", repo.display())
+        }
+        other => Ok(other?),
+    }
 }
 
 /// The DBMS that the files of a commit are of.
 fn dbms_of(repository: &Repository, commit: &Commit) -> Result<Dbms> {
     rqps_build::dbms_of(repository, &commit.tree).with_context(|| {
-        format!("the files of {} do not tell the DBMS; write --dbms", commit.short())
+        format!(
+            "the files of {} do not tell the DBMS; write --dbms mysql, mariadb or postgres",
+            commit.short()
+        )
     })
 }
 

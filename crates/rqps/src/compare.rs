@@ -14,6 +14,8 @@ use crate::report::{detail_of, judging_of, render_analysis, write_tables};
 /// Carries out `rqps compare ...`.
 pub(crate) fn run(args: &CompareArgs, around: &Surroundings) -> Result<()> {
     let judging = judging_of(&args.judging)?;
+    let format = Format::of(args.format, args.output.as_deref())?;
+    let detail = detail_of(format, args.summary, args.full)?;
     let select = |run: &String| {
         let opened = Opened::of(run, around)?;
         let selected = opened.store().select_run(opened.run())?;
@@ -21,8 +23,6 @@ pub(crate) fn run(args: &CompareArgs, around: &Surroundings) -> Result<()> {
         Ok(selected)
     };
     let runs = args.runs.iter().map(select).collect::<Result<Vec<_>>>()?;
-    let format = Format::of(args.format, args.output.as_deref());
-    let detail = detail_of(format, args.summary, args.full)?;
     if format == Format::Text {
         if args.base.is_some() {
             bail!(

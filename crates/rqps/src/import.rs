@@ -1,6 +1,6 @@
 //! `rqps import`: other tools' results into the store.
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, anyhow, ensure};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use rqps_import::sysbench::LogFile;
@@ -83,7 +83,10 @@ impl Told {
 
 fn resolve(options: &ImportOptions, source: String, around: &Surroundings) -> Result<Options> {
     let ImportOptions { name, base, host, clients, dbms, date } = options;
-    let dbms = dbms.as_deref().map(str::parse::<Dbms>).transpose().context("--dbms")?;
+    let read = |dbms: &String| {
+        dbms.parse::<Dbms>().map_err(|error| anyhow!("--dbms: {error}; {}", error.remedy()))
+    };
+    let dbms = dbms.as_ref().map(read).transpose()?;
     let at_unix_ms = match date {
         Some(date) => past_ms_of(date, rqps_store::unix_ms())?,
         None => rqps_store::unix_ms(),

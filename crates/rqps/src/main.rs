@@ -306,9 +306,9 @@ fn surroundings(
     })
 }
 
-/// A variable of the environment, of those that addresses name.
+/// A variable of the environment, of those that addresses name or a terminal sets.
 #[expect(clippy::disallowed_methods, reason = "read here with the rest of the environment")]
-fn variable(name: &str) -> Option<String> {
+pub(crate) fn variable(name: &str) -> Option<String> {
     // The standard library panics at names that no variable can have.
     let is_name = !name.is_empty() && !name.contains(['=', '\0']);
     is_name.then(|| std::env::var(name).ok()).flatten()

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use rqps_report::text::WIDTH;
 
-use crate::fit;
+use crate::{fit, variable};
 
 /// Narrower text is harder to read than lines that the terminal breaks, columns.
 const NARROWEST: usize = 60;
@@ -35,11 +35,14 @@ pub(crate) fn write(file: Option<&Path>, text: &str) -> Result<()> {
     }
 }
 
-/// Columns for sentences on standard output: those of the terminal, as far as they read well.
+/// Columns for sentences on standard output: those of the terminal, else those that `COLUMNS` states, as far as they
+/// read well.
 pub(crate) fn text_width() -> usize {
     let terminal = console::Term::stdout();
-    let columns = if terminal.is_term() { terminal.size_checked() } else { None };
-    columns.map_or(WIDTH, |(_, n)| usize::from(n).clamp(NARROWEST, WIDTH))
+    let of_terminal = if terminal.is_term() { terminal.size_checked() } else { None };
+    let of_terminal = of_terminal.map(|(_, columns)| usize::from(columns));
+    let stated = || variable("COLUMNS")?.parse().ok();
+    of_terminal.or_else(stated).map_or(WIDTH, |columns| columns.clamp(NARROWEST, WIDTH))
 }
 
 /// Rows as columns separated by two spaces; the last column is not padded. Each row is one line, whatever

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use rqps_runner::PlanFile;
-use rqps_runner::plan::{ChosenFile, ProfilingFile};
+use rqps_runner::plan::{COMMAND_LINE, ChosenFile, ProfilingFile};
 
 use crate::Surroundings;
 use crate::args::ProfileArgs;
@@ -17,7 +17,7 @@ pub(crate) fn run(args: &ProfileArgs, around: &Surroundings) -> Result<ExitCode>
         Some(path) => read_plan(path, "")?,
         None => {
             let system = args.systems().map(system_of).collect::<Result<Vec<_>>>()?;
-            (PlanFile { system, ..PlanFile::default() }, "command line".to_owned())
+            (PlanFile { system, ..PlanFile::default() }, COMMAND_LINE.to_owned())
         }
     };
     let run = args.run();

@@ -15,6 +15,8 @@ use crate::output::{self, text_width};
 /// Carries out `rqps report ...`.
 pub(crate) fn write(args: &ReportArgs, around: &Surroundings) -> Result<()> {
     let judging = judging_of(&args.judging)?;
+    let format = Format::of(args.format, args.output.as_deref())?;
+    let detail = detail_of(format, args.summary, args.full)?;
     let opened = Opened::of(&args.run, around)?;
     let run = opened.store().select_run(opened.run())?;
     let profiles = opened.store().select_stack_profiles(opened.run())?;
@@ -23,8 +25,6 @@ pub(crate) fn write(args: &ReportArgs, around: &Surroundings) -> Result<()> {
     if let Some(dir) = &args.charts {
         return crate::charts::write(&Analysis::of_base(&run, base, judging), dir);
     }
-    let format = Format::of(args.format, args.output.as_deref());
-    let detail = detail_of(format, args.summary, args.full)?;
     if format == Format::Text {
         let run = Run { base, ..run };
         return write_tables(&[run], judging, args.output.as_deref());

@@ -203,7 +203,7 @@ fn waits_for_the_store(
 }
 
 /// How long a run waits for a quiet host.
-fn quiet_time(text: &str) -> Result<Duration> {
+pub(crate) fn quiet_time(text: &str) -> Result<Duration> {
     rqps_runner::plan::parse_duration(text)
         .map_err(|(problem, remedy)| anyhow::anyhow!("--wait-for-quiet {problem}; {remedy}"))
 }

@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use rqps_audit::sheet;
 use rqps_client::{Connection, ResultSet};
 use rqps_model::SystemSource;
-use rqps_runner::plan::{OptionValue, SystemFile};
+use rqps_runner::plan::{COMMAND_LINE, OptionValue, SystemFile};
 use rqps_runner::{Event, Listener, PlanFile};
 
 use crate::args::{AuditArgs, ServersCommand};
@@ -36,7 +36,7 @@ fn fetch_all(systems: &[String], around: &Surroundings) -> Result<()> {
         system: systems.iter().map(|s| system_of(s)).collect::<Result<_>>()?,
         ..PlanFile::default()
     };
-    let plan = file.resolve("command line", &around.catalogue)?;
+    let plan = file.resolve(COMMAND_LINE, &around.catalogue)?;
     let mut progress = Progress::new();
     let mut listen = |event: Event<'_>| progress.show(&event);
     let fetched = fetch_plan(&plan, around, &mut listen);
@@ -72,7 +72,7 @@ fn audit(args: &AuditArgs, around: &Surroundings) -> Result<()> {
         None => {
             let systems = args.systems.iter().map(|text| audited(text, args));
             let system = systems.collect::<Result<Vec<_>>>()?;
-            (PlanFile { system, ..PlanFile::default() }, "command line".to_owned())
+            (PlanFile { system, ..PlanFile::default() }, COMMAND_LINE.to_owned())
         }
     };
     let plan = file.resolve(&origin, &around.catalogue)?;
@@ -105,7 +105,7 @@ fn audited(text: &str, args: &AuditArgs) -> Result<SystemFile> {
 
 fn shell(system: &str, around: &Surroundings) -> Result<()> {
     let file = PlanFile { system: vec![system_of(system)?], ..PlanFile::default() };
-    let plan = file.resolve("command line", &around.catalogue)?;
+    let plan = file.resolve(COMMAND_LINE, &around.catalogue)?;
     let mut progress = Progress::new();
     let mut listen = |event: Event<'_>| progress.show(&event);
     let context = around.environment();

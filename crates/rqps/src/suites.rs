@@ -1,6 +1,7 @@
 //! `rqps suites`: what suites there are and what they are made of.
 
 use anyhow::{Result, bail};
+use rqps_model::UnknownWord;
 use rqps_workload::insert::{self, InsertSize};
 use rqps_workload::kind::kind_name;
 use rqps_workload::{InsertStep, Size, Suite};
@@ -41,7 +42,9 @@ pub(crate) fn run(command: &SuitesCommand) -> Result<()> {
                 return print(&table(&["step", "kind", heading], &rows));
             }
             if suite != "sysbench" {
-                bail!("unknown suite {suite:?} (known: sysbench, insert)");
+                let known = "sysbench, insert";
+                let error = UnknownWord { what: "suite", value: suite.clone(), known };
+                bail!("{error}; {}", error.remedy());
             }
             if !steps {
                 return print(Suite::SYSBENCH_TOML);

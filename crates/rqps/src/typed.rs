@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use rqps_runner::plan::{ScheduleFile, SuiteFile, SystemFile};
+use rqps_runner::plan::{COMMAND_LINE, ScheduleFile, SuiteFile, SystemFile};
 use rqps_runner::{Plan, PlanFile};
 use rqps_sample::given_file::{self, Access};
 
@@ -23,7 +23,7 @@ pub(crate) fn plan_of(args: &RunArgs, around: &Surroundings) -> Result<Plan> {
             }
             let systems = std::iter::once(base).chain(&args.candidates);
             let system = systems.map(|text| system_of(text)).collect::<Result<Vec<_>>>()?;
-            (PlanFile { system, ..PlanFile::default() }, "command line".to_owned())
+            (PlanFile { system, ..PlanFile::default() }, COMMAND_LINE.to_owned())
         }
         (None, None) => bail!("name a PLAN.toml, or --base SYSTEM and --vs SYSTEM"),
     };

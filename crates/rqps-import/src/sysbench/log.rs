@@ -127,7 +127,7 @@ impl Log {
 }
 
 /// Why a file that is no log at all is refused.
-pub(crate) const NO_LOG: &str = "this is no log of sysbench";
+pub(crate) const NO_LOG: &str = "this is no log of sysbench; name the output of `sysbench ... run`";
 
 /// Why a log has no figure.
 fn why_unfinished(lines: &Lines) -> String {

@@ -57,7 +57,7 @@ fn refusals() {
         DIR/mrg.l.i0: it has no line of a system: merge its step again, or remove it
         DIR/mrg.l.i0, line 1: heading p99 occurs twice: remove one of the columns
         DIR/mrg.qr100.L1, line 1: no heading qps, whose column has the step's rates: merge its step again
-        DIR has nothing to import: it has no table of a step such as mrg.l.i0, and no folder of a step such as l.i0 with o.ib.dop1.1
+        DIR has nothing to import: it has no table of a step such as mrg.l.i0, and no folder of a step such as l.i0 with o.ib.dop1.1; name the directory that has them
         DIR/mrg.l.y: its name is not that of a step: l.i0, l.x, l.i1, q100.1, qr100.L1, qp100.L2
         DIR/mrg.l.i0, line 2: ips of my8043: "5,041" is not a number from 0 on; write NA where there is none
         DIR/mrg.l.i0, line 2: p99 of my8043: "3,5" is not a number from 0 on; write NA where there is none

@@ -126,7 +126,10 @@ fn a_test_without_sql_is_none_of_a_database() {
 #[test]
 fn what_is_no_log() {
     let text = |text: &str| Log::parse(text).unwrap_err();
-    assert_eq!(text("hello\n"), "this is no log of sysbench");
+    assert_eq!(
+        text("hello\n"),
+        "this is no log of sysbench; name the output of `sysbench ... run`"
+    );
     let begun = "sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\n";
     assert_eq!(text(begun), "the log ends before sysbench's statistics");
     let fatal = format!("{begun}FATAL: unable to connect to MySQL server\nFATAL: later\n");

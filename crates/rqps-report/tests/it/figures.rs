@@ -1,7 +1,8 @@
 //! Figures by hand: what a cell says, what the headline counts, when a cell has no number.
 
-use rqps_analysis::Analysis;
 use rqps_analysis::CellState;
+use rqps_analysis::headline::Counts;
+use rqps_analysis::{Analysis, Headline};
 use rqps_model::{Dbms, Group, Metric, StepKind, Verdict, WarningKind};
 use rqps_report::headline;
 use rqps_report::rule::verdict_rule;
@@ -395,4 +396,21 @@ fn sizes_are_compared_after_a_step_that_all_have() {
     // A system without any size keeps the others from nothing.
     assert_eq!(analysis.sizes[1].last, None);
     assert!(analysis.sizes[2].database_ratio.is_some());
+}
+
+#[test]
+fn unclear_is_a_verdict_in_headlines() {
+    let run = fixture::pair();
+    let analysis = Analysis::of(&run, 0.05);
+    let said = |counts: Counts| {
+        let headline = Headline { counts, ..analysis.headlines[0].clone() };
+        let sentence = headline::sentence(&analysis, &headline);
+        sentence.split_once(": ").map_or(sentence.clone(), |(_, said)| said.to_owned())
+    };
+    let none = Counts::default();
+    assert_eq!(said(Counts { unclear: 5, ..none }), "unclear on all 5 steps.");
+    assert_eq!(said(Counts { unclear: 1, ..none }), "unclear on its only step.");
+    assert_eq!(said(Counts { unclear: 4, failed: 1, ..none }), "unclear on 4 of 5 steps.");
+    let busy = said(Counts { host_busy: 5, ..none });
+    assert_eq!(busy, "no verdict, because the host was busy with other work.");
 }

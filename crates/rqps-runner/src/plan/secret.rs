@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use rqps_model::hint_for_serde;
+use rqps_model::serde_in_words;
 use rqps_server::Dsn;
 
 use super::{
@@ -20,7 +20,12 @@ type Written<'a> = (&'static str, &'a Option<String>);
 pub(super) fn syntax(error: &toml::de::Error) -> String {
     let text = error.to_string();
     if !may_hold_address(&text) && !text.to_ascii_lowercase().contains("passw") {
-        return format!("{}{}", text.trim_end(), hint_for_serde(error.message()));
+        // The message ends the text, below the line that is quoted.
+        let quoted = text.trim_end().strip_suffix(error.message().trim_end());
+        return match quoted {
+            Some(quoted) => format!("{quoted}{}", serde_in_words(error.message().trim_end())),
+            None => text.trim_end().to_owned(),
+        };
     }
     let place = text.lines().next().filter(|line| line.starts_with("TOML parse error at "));
     let place = place.unwrap_or("TOML parse error");

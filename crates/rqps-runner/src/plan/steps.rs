@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use rqps_model::{Placement, RunStep, Schedule, StepInfo, StepKind, SystemStep};
+use rqps_model::{Placement, RunStep, Schedule, StepInfo, StepKind, SystemStep, nearest};
 use rqps_sample::given_file;
 use rqps_workload::insert::{self, InsertStep, Work};
 use rqps_workload::{InsertArgs, Step, Suite, SuiteArgs};
@@ -245,12 +245,35 @@ pub(super) fn of_one_start(
     Ok(planned)
 }
 
+impl Plan {
+    /// Refuses suites and steps that there are not, before servers are built or fetched.
+    ///
+    /// # Errors
+    /// When a suite cannot be read, or has no such step.
+    pub fn check_steps(&self) -> Result<()> {
+        for suite in &self.suites {
+            match &suite.work {
+                SuiteWork::File { kind, form, .. } => {
+                    load_suite(kind)?.select(&suite.steps, *form)?;
+                }
+                SuiteWork::Insert(args) => {
+                    insert::select(args, &suite.steps)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 fn load_suite(kind: &str) -> Result<Suite> {
     if kind == "sysbench" {
         return Ok(Suite::sysbench()?);
     }
     let path = Path::new(kind);
-    let known = "write sysbench, insert, or the path of a suite file";
+    let mut known = "write sysbench, insert, or the path of a suite file".to_owned();
+    if let Some(name) = nearest(["sysbench", "insert"].into_iter(), kind) {
+        known.push_str(&format!("; did you mean {name}?"));
+    }
     let text = given_file::read_text(path, MOST_OF_SUITE)
         .with_context(|| format!("read suite {kind:?} ({known})"))?;
     Ok(Suite::parse(&text, kind)?)

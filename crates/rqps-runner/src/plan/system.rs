@@ -9,7 +9,7 @@ use rqps_model::{
     SystemSource, SystemSpec, Transport, Variant, Version,
 };
 use rqps_server::engine::who_has_it;
-use rqps_server::{Catalogue, Dsn};
+use rqps_server::{Catalogue, Dsn, Error};
 
 use super::{OptionValue, Refusal, SystemFile, unknown_word};
 
@@ -17,13 +17,31 @@ use super::{OptionValue, Refusal, SystemFile, unknown_word};
 const LEAST_SLOWDOWN_PCT: f64 = 0.01;
 const MOST_SLOWDOWN_PCT: f64 = 50.0;
 
+/// Where a system is written, which decides how a server of one's own is named there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OwnServer {
+    InPlan,
+    OnCommandLine,
+}
+
+impl OwnServer {
+    fn written(self, dbms: Dbms) -> String {
+        match self {
+            Self::InPlan => "basedir = \"DIR\"".to_owned(),
+            Self::OnCommandLine => format!("{dbms}@DIR"),
+        }
+    }
+}
+
 impl SystemFile {
+    /// `own_server` is how a server that is not in the catalogue is named.
     pub(super) fn resolve(
         &self,
         catalogue: &Catalogue,
+        own_server: OwnServer,
     ) -> Result<(SystemSpec, Option<String>), Refusal> {
         let dbms: Option<Dbms> = word(self.dbms.as_deref())?;
-        let (source, dbms, password_dsn) = self.source(dbms, catalogue)?;
+        let (source, dbms, password_dsn) = self.source(dbms, catalogue, own_server)?;
         let engine = self.engine(dbms)?;
         is_in_catalogue(engine, dbms, &source, catalogue)?;
         let config = match &source {
@@ -232,6 +250,7 @@ impl SystemFile {
         &self,
         dbms: Option<Dbms>,
         catalogue: &Catalogue,
+        own_server: OwnServer,
     ) -> Result<(SystemSource, Dbms, Option<String>), Refusal> {
         if let Some(dbms) = dbms.filter(|dbms| !dbms.is_server()) {
             return self.builtin_source(dbms);
@@ -257,8 +276,18 @@ impl SystemFile {
                     return Err((format!("version {version:?} is not a version number"), see()));
                 }
                 let build = self.build.as_deref();
-                let entry =
-                    catalogue.find(dbms, &wanted, build).map_err(|e| (e.to_string(), see()))?;
+                let entry = catalogue.find(dbms, &wanted, build).map_err(|error| {
+                    let elsewhere = match error {
+                        Error::UnknownVersion { .. } => {
+                            format!(
+                                "or name an installed server with {}; ",
+                                own_server.written(dbms)
+                            )
+                        }
+                        _ => String::new(),
+                    };
+                    (error.to_string(), format!("{elsewhere}{}", see()))
+                })?;
                 let (version, build) = (entry.version.clone(), self.build.clone());
                 Ok((SystemSource::Catalogue { version, build }, dbms, None))
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
-use rqps_model::{Dbms, Version};
+use rqps_model::{Dbms, Version, serde_in_words};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -49,7 +49,10 @@ impl Text<'_> {
         toml::from_str(self.text).map_err(|e| {
             let at = e.span().map_or(0, |span| span.start);
             let inside = self.entry_around(at).map_or_else(String::new, |e| format!(" (in {e})"));
-            self.refuse(format!("{}{inside}", e.to_string().trim_end()))
+            let text = e.to_string();
+            // The message ends the text, below the line that is quoted.
+            let quoted = text.trim_end().strip_suffix(e.message()).unwrap_or_default();
+            self.refuse(format!("{quoted}{}{inside}", serde_in_words(e.message())))
         })
     }
 

@@ -76,7 +76,18 @@ pub(super) fn any_program(prefix: &Path, dbms: Dbms) -> Result<PathBuf, Error> {
     }
     let other =
         Dbms::ALL.into_iter().filter_map(|other| program_in(prefix, other).ok().flatten()).next();
-    other.map_or_else(|| find_program(prefix, dbms), Ok)
+    other.map_or_else(|| find_program(prefix, dbms).map_err(with_remedy), Ok)
+}
+
+/// What to do where a directory that a user named has no server.
+fn with_remedy(error: Error) -> Error {
+    match error {
+        Error::NoServer { path, detail } => {
+            let remedy = "name the directory of an installed server or of a build";
+            Error::NoServer { path, detail: format!("{detail}; {remedy}") }
+        }
+        error => error,
+    }
 }
 
 /// The server program of this family in a prefix, if there is one.

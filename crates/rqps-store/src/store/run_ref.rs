@@ -1,4 +1,4 @@
-//! How a user names a run: its id, the beginning of one, its name, or `latest`.
+//! How a user names a run: its id, its name, the beginning of either, or `latest`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,7 +15,8 @@ pub enum RunRef {
     /// The run that was started last.
     #[default]
     Latest,
-    /// The run with this id, else the only run whose id begins so, else the only run of this name.
+    /// The run with this id, else the only run whose id begins so, else the only run of this name, else the only run
+    /// whose name begins so.
     Id(String),
 }
 
@@ -82,14 +83,19 @@ fn resolve_among<'a>(runs: &'a [NamedRun], run: &RunRef) -> Result<&'a str, Erro
     if let Some(id) = ids.iter().find(|id| **id == text) {
         return Ok(id);
     }
-    let of_name = runs.iter().filter(|run| run.name == text).map(|run| run.id.as_str());
-    let begin: Vec<&'a str> = ids.iter().copied().filter(|id| id.starts_with(text)).collect();
-    let begin = if begin.is_empty() { of_name.collect() } else { begin };
-    match begin.as_slice() {
+    let ids_of = |is_meant: &dyn Fn(&NamedRun) -> bool| -> Vec<&'a str> {
+        runs.iter().filter(|run| is_meant(run)).map(|run| run.id.as_str()).collect()
+    };
+    let ways: [&dyn Fn(&NamedRun) -> bool; 3] =
+        [&|run| run.id.starts_with(text), &|run| run.name == text, &|run| {
+            run.name.starts_with(text)
+        }];
+    let found = ways.iter().map(|way| ids_of(way)).find(|found| !found.is_empty());
+    match found.unwrap_or_default().as_slice() {
         [id] => Ok(id),
         [] => Err(unknown()),
-        _ => {
-            let matches = begin.into_iter().take(N_LISTED).map(str::to_owned).collect();
+        several => {
+            let matches = several.iter().take(N_LISTED).map(|&id| id.to_owned()).collect();
             Err(Error::AmbiguousRun { reference: run.to_string(), matches })
         }
     }
@@ -127,8 +133,10 @@ mod tests {
             "20261121-203015-demo",
             "20261121",
             "pg",
+            "p",
             "demo",
             "dem",
+            "emo",
             "2026x",
             "",
         ];
@@ -138,8 +146,10 @@ mod tests {
             20261121-203015-demo
             "20261121" matches several runs; name one of 20261121-203015-demo, 20261121-101010-pg
             20261121-101010-pg
+            20261121-101010-pg
             "demo" matches several runs; name one of 20261122-080000-demo, 20261121-203015-demo
-            no run matches "dem"; known runs: 20261122-080000-demo, 20261121-203015-demo
+            "dem" matches several runs; name one of 20261122-080000-demo, 20261121-203015-demo
+            no run matches "emo"; known runs: 20261122-080000-demo, 20261121-203015-demo
             no run matches "2026x"; known runs: 20261122-080000-demo, 20261121-203015-demo, 20261121-101010-pg
             "" matches several runs; name one of 20261122-080000-demo, 20261121-203015-demo, 20261121-101010-pg"#]]
         .assert_eq(&texts.map(resolve).join("\n"));

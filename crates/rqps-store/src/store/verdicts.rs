@@ -52,8 +52,8 @@ pub struct CandidateVerdicts {
     pub n_unclear: usize,
     /// Without a verdict for another reason: failed, host busy and so on.
     pub n_without: usize,
-    /// The slower step with the lowest ratio; without a slower step, the faster step with the highest.
-    pub extreme: Option<StepRatio>,
+    /// The step with the lowest ratio, whatever its verdict.
+    pub worst: Option<StepRatio>,
 }
 
 /// A step's ratio to the base.

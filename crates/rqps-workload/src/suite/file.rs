@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rqps_model::hint_for_serde;
+use rqps_model::serde_in_words;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -63,7 +63,7 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Suite, SuiteError> {
         SuiteError::Syntax {
             origin: origin.to_owned(),
             line: file.line(error.span().map_or(0, |span| span.start)),
-            message: message.replace('\n', "; ") + &hint_for_serde(message),
+            message: serde_in_words(&message.replace('\n', "; ")),
         }
     })?;
     let mut statements: BTreeMap<String, Arc<Statement>> = BTreeMap::new();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{JudgingArgs, RunArgs, WorkArgs};
+use super::{JudgingArgs, RunArgs, WorkArgs, value};
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct CommitArgs {
@@ -32,7 +32,7 @@ pub(crate) struct CommitArgs {
     pub(crate) time: Option<String>,
 
     /// Starts of the servers; the time of a step is divided among them [default: 4]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = value::whole::<u32>(1, 100))]
     pub(crate) starts: Option<u32>,
 
     /// Write no HTML report

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::value;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum ImportCommand {
     /// A directory of the Small Datum blog's sysbench scripts: qps.abs.*.tsv or .csv with o.met.*, or one
@@ -58,7 +60,7 @@ pub(crate) struct ImportOptions {
     pub(crate) host: Option<String>,
 
     /// Number of clients, where no file states it
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = value::whole::<u32>(1, u32::MAX))]
     pub(crate) clients: Option<u32>,
 
     /// DBMS, where labels do not state it: mysql, mariadb or postgres

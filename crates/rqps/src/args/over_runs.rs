@@ -8,7 +8,7 @@ use super::{Format, JudgingArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// Runs, two or more: their ids, the beginning of these, their names, or `latest`; or files that `rqps runs
+    /// Runs, two or more: their ids, their names, the beginnings of either, or `latest`; or files that `rqps runs
     /// export` wrote
     #[arg(value_name = "RUN", required = true)]
     pub(crate) runs: Vec<String>,
@@ -55,7 +55,7 @@ pub(crate) enum GateFormat {
 
 #[derive(Debug, Args)]
 pub(crate) struct GateArgs {
-    /// Run: its id, the beginning of its id, its name, or `latest`; or a file that `rqps runs export` wrote
+    /// Run: its id, its name, the beginning of either, or `latest`; or a file that `rqps runs export` wrote
     #[arg(value_name = "RUN", default_value = "latest")]
     pub(crate) run: String,
 

@@ -21,6 +21,9 @@ impl Range {
     pub(super) fn of(args: &BisectArgs) -> Result<Self> {
         let repository = open_repository(&args.commits.repo)?;
         let (good, bad) = (repository.commit(&args.good)?, repository.commit(&args.bad)?);
+        if good.hash == bad.hash {
+            bail!("--good and --bad are both {}; name an earlier commit with --good", good.short());
+        }
         let after = repository.between(&good, &bad)?;
         if !repository.first_parents(&bad)?.contains(&good.hash) {
             bail!(

@@ -38,6 +38,12 @@ pub(crate) fn export(
         ExportFormat::Parquet => PathBuf::from(format!("{id}.parquet")),
     };
     let path = output.map(Path::to_path_buf).or(named).unwrap_or_else(usual);
+    if format == ExportFormat::Archive && !path.to_string_lossy().ends_with(ENDING) {
+        bail!(
+            "{} is no name of an archive: write FILE{ENDING}, or choose another --format",
+            path.display()
+        );
+    }
     let of = RunRef::Id(id);
     match format {
         ExportFormat::Archive => {

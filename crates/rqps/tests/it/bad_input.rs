@@ -1,7 +1,7 @@
 //! Bad input: each ends with exit code 2 and one message that names the value and the remedy.
 
 use std::io::Write as _;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use expect_test::expect_file;
 
@@ -52,6 +52,28 @@ const PLANS: &[(&str, &str)] = &[
     ("no rows", "[[system]]\ndbms = 'null'\n[[suite]]\nrows = 0\n"),
     ("rows as a word", "[[system]]\ndbms = 'null'\n[[suite]]\nrows = 'many'\n"),
     ("two suites of no name", "[[system]]\ndbms = 'null'\n[[suite]]\n[[suite]]\n"),
+    ("slip in a short word", "[[system]]\ndbms = 'null'\n[[suite]]\nsize = 'tyni'\n"),
+    ("slip in a suite", "[[system]]\ndbms = 'null'\n[[suite]]\nkind = 'sysbnech'\n"),
+    ("slip in a config", "[[system]]\ndbms = 'pg'\nversion = '18.0'\nconfig = 'smal'\n"),
+    ("slip in a dbms", "[[system]]\ndbms = 'mysqll'\nversion = '8.0.33'\n"),
+    ("a name of no text", "name = 3\n[[system]]\ndbms = 'null'\n"),
+    ("steps in no list", "[[system]]\ndbms = 'null'\n[[suite]]\nsteps = 'x'\n"),
+    ("a switch as a word", "[[system]]\ndbms = 'null'\n[[suite]]\nreuse_tables = 'yes'\n"),
+    ("a rate as a word", "[[system]]\ndbms = 'null'\n[[suite]]\nrate = 'fast'\n"),
+    ("starts of no number", "[[system]]\ndbms = 'null'\n[schedule]\nstarts = 1.5\n"),
+    ("a schedule of no table", "schedule = 'fast'\n[[system]]\ndbms = 'null'\n"),
+    ("a system of no table", "system = 3\n"),
+    ("unknown build", "[[system]]\ndbms = 'pg'\nversion = '18.0'\nbuild = 'nope'\n"),
+    ("build of nothing", "[[system]]\ndbms = 'pg'\nbuild = 'debian'\n"),
+    ("unknown audit", "audit = 'strct'\n[[system]]\ndbms = 'null'\n"),
+    (
+        "a null arm as base",
+        "base = 'b'\n[[system]]\ndbms = 'null'\n[[system]]\ndbms = 'null'\nlabel = 'b'\nnull_arm = true\n",
+    ),
+    (
+        "precision of insert",
+        "[[system]]\ndbms = 'null'\n[schedule]\nprecision = '1%'\n[[suite]]\nkind = 'insert'\n",
+    ),
     ("unknown placement", "[[system]]\ndbms = 'null'\n[schedule]\nplacement = 'best'\n"),
     ("unknown mode", "[[system]]\ndbms = 'null'\n[schedule]\nmode = 'random'\n"),
     ("insert's key elsewhere", "[[system]]\ndbms = 'null'\n[[suite]]\nrates = [100]\n"),
@@ -155,6 +177,13 @@ const COMMAND_LINES: &[&str] = &[
     "run --base pg11.22 --vs pg@11.22",
     "run --base pg@11.22 --vs pg@11.23",
     "run --base pg@11.22 --vs oracle@19",
+    "run --base pg@11.22 --vs mysqll@8.0.33",
+    "run --base pg@11.22+nope --vs null",
+    "run --base pg@latest --vs null",
+    "run --base null --vs null",
+    "run --base mysql@ --vs null",
+    "run --base a=b --vs null",
+    "run --base a;b --vs null",
     "run --base pg@11.22 --vs pg@no/such/dir",
     "run --base pg@11.22 --vs mysql:user@host",
     "run --base null --vs mysql://user:secret@host/db",
@@ -171,6 +200,12 @@ const COMMAND_LINES: &[&str] = &[
     "run plan.toml --clients 0",
     "run plan.toml --clients x",
     "run plan.toml --rate 0",
+    "run plan.toml --rate x",
+    "run plan.toml --slices x",
+    "run plan.toml --seed x",
+    "run plan.toml --suite sysbnech",
+    "run plan.toml --audit strct",
+    "run plan.toml --placement splitt",
     "run plan.toml --schedule random",
     "run plan.toml --slices 0",
     "run plan.toml --time 5x",
@@ -191,12 +226,21 @@ const COMMAND_LINES: &[&str] = &[
     "profile",
     "profile point-query",
     "profile point-query --plan plan.toml --seconds 100",
+    "profile point-query --plan plan.toml --seconds x",
+    "profile point-query --plan nosuch.toml",
+    "profile point-qury --systems null",
+    "profile point-query --systems null,pg@18.99",
     "report 1999",
     "report 2",
     "report --base x",
     "report --bound 90",
     "report --bound x",
     "report --format pdf",
+    "report -o x.pdf",
+    "report --format csv -o y.html",
+    "compare first second -o x.pdf",
+    "report nosuch.tar.zst",
+    "report garbage.tar.zst",
     "report --format html --full",
     "report --summary --full",
     "report -o no/such/file",
@@ -207,18 +251,32 @@ const COMMAND_LINES: &[&str] = &[
     "compare first second --format text --base x",
     "gate 1999",
     "gate first --max-slowdown 0",
+    "gate first --format xml",
+    "gate garbage.tar.zst",
+    "gate nosuch.tar.zst",
     "gate first --steps x",
     "history x",
     "history --steps x",
     "history --system x",
     "history --by name",
+    "history --format pdf",
+    "history 2",
+    "history first -o no/such/file",
     "serve --listen here",
     "serve --listen 0.0.0.0:0",
     "serve --token-file nosuch",
+    "serve --token-file file",
+    "serve --listen 127.0.0.1:x",
+    "serve --listen localhost:7477",
     "import mytools nosuch",
     "import sysbench nosuch",
     "import sysbench file",
     "import iibench other",
+    "import iibench nosuch",
+    "import mytools other",
+    "import sysbench l:s=nosuch",
+    "import sysbench file --clients 0",
+    "import sysbench file --dbms mysqll",
     "import sysbench file --date 2999-01-01",
     "import sysbench file --date today",
     "import sysbench file --dbms oracle",
@@ -229,29 +287,91 @@ const COMMAND_LINES: &[&str] = &[
     "runs rm x",
     "runs export x",
     "runs export first --format csv -o other",
+    "runs export first -o x.zip",
     "runs import nosuch.tar.zst",
     "runs import file.tar.zst",
+    "runs import garbage.tar.zst",
+    "runs import other",
     "runs tag x y",
+    "runs tag first a,b",
     "tables rm",
     "tables rm x",
     "servers fetch mysql@1.2.3",
+    "servers fetch mysql@8.0.34",
+    "servers audit",
+    "servers audit pg@no/such/dir",
+    "servers audit --plan nosuch.toml",
     "servers fetch null",
     "servers fetch mysql://user@host/db",
     "servers audit mysql://user:secret@host/db",
     "servers audit null --option x",
     "servers shell mysql",
     "suites show tpcc",
+    "suites show insrt",
     "calibrate null --seconds 0",
+    "calibrate null --power --looks 0",
     "calibrate mysql://user@host/db",
     "warnings host-buzy",
     "warnings x",
     "bisect --repo . --good HEAD",
     "bisect --repo . --good HEAD --step x --confidence high",
     "bisect --repo no/such/dir --good HEAD --step x",
+    "bisect --repo other --good HEAD --step x",
+    "bisect --repo repo --good nosuch --step x",
+    "bisect --repo repo --good HEAD --bad HEAD~1 --step x",
+    "bisect --repo repo --good HEAD --bad HEAD --step x",
+    "bisect --repo repo --good side --step x",
+    "bisect --repo repo --good HEAD~1 --step x",
+    "bisect --repo repo --good HEAD~1 --step x --dbms mysqll",
+    "bisect --repo repo --good HEAD~1 --step x --dbms pg",
+    "bisect --repo repo --good HEAD~1 --step x --dbms pg --min-change 0",
+    "bisect --repo repo --good HEAD~1 --step x --dbms pg --time 5x",
+    "bisect version.toml --repo repo --good HEAD~1 --step x",
+    "bisect suites.toml --repo repo --good HEAD~1 --step c/x --dbms pg",
+    "track",
+    "track --repo no/such/dir --pin HEAD",
+    "track --repo other --pin HEAD",
+    "track --repo repo --pin nosuch",
+    "track --repo repo --pin HEAD~1 --branch nosuch",
+    "track --repo repo --pin HEAD~1",
+    "track --repo repo --pin HEAD~1 --dbms mysqll",
+    "track --repo repo --pin HEAD~1 --dbms pg --max-slowdown 0",
+    "track --repo repo --pin HEAD~1 --dbms pg --confidence high",
+    "track --repo repo --pin HEAD~1 --dbms pg --starts 0",
+    "track --repo repo --pin HEAD~1 --dbms pg --time 5x",
+    "track --repo repo --pin HEAD~1 --dbms pg --wait-for-quiet never",
+    "track --repo repo --pin HEAD~1 --dbms pg --steps piont-query",
+    "track --repo repo --pin HEAD~1 --dbms pg --steps point-query",
+    "track two.toml --repo repo --pin HEAD~1",
+    "track version.toml --repo repo --pin HEAD~1",
+    "track null.toml --repo repo --pin HEAD~1",
+    "track nosuch.toml --repo repo --pin HEAD~1",
     "run --base pg@git:x --vs pg@18.0",
     "builds log x",
     "builds rm",
 ];
+
+/// A repository whose files are of no DBMS, with a commit beside its first parents. Its hashes are always the same.
+fn write_repository(bench: &Bench) {
+    let git = |words: &[&str]| {
+        let mut command = Command::new("git");
+        command.arg("-C").arg(bench.path("repo"));
+        command.args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]);
+        let date = "2026-11-21T00:00:00Z";
+        command.env("GIT_AUTHOR_DATE", date).env("GIT_COMMITTER_DATE", date);
+        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+        assert!(command.args(words).output().unwrap().status.success(), "{words:?}");
+    };
+    std::fs::create_dir(bench.path("repo")).unwrap();
+    git(&["init", "--quiet", "--initial-branch=main"]);
+    git(&["commit", "--quiet", "--allow-empty", "-m", "first"]);
+    git(&["branch", "side"]);
+    git(&["commit", "--quiet", "--allow-empty", "-m", "second"]);
+    git(&["checkout", "--quiet", "side"]);
+    git(&["commit", "--quiet", "--allow-empty", "-m", "beside"]);
+    git(&["checkout", "--quiet", "main"]);
+    git(&["merge", "--quiet", "--no-ff", "-m", "third", "side"]);
+}
 
 /// Every refusal of plans and of the command line, in one file that is read as a whole.
 #[test]
@@ -279,6 +399,11 @@ fn refusals() {
     for empty in ["file", "file.tar.zst"] {
         bench.write(empty, "");
     }
+    bench.write("garbage.tar.zst", "This is no archive.");
+    bench.write("version.toml", "[[system]]\ndbms = 'pg'\nversion = '17.4'\n");
+    bench.write("two.toml", "[[system]]\ndbms = 'pg'\n[[system]]\ndbms = 'pg'\n");
+    bench.write("null.toml", "null = true\n[[system]]\ndbms = 'pg'\n");
+    write_repository(&bench);
     bench.write("file.toml", "[[server]]\ncolour = 'red'\n");
     std::fs::create_dir(bench.path("other")).unwrap();
     bench.write("other/rqps.db", &"This is a text and no database. ".repeat(100));

@@ -98,3 +98,23 @@ fn a_shell_ends_when_it_is_interrupted() {
     assert!(said.stderr.ends_with("rqps: interrupted\n"), "{}", said.stderr);
     bench.assert_tidy(&bench.dir().display().to_string());
 }
+
+/// A terminal that is read through a pager or a log states its columns.
+#[test]
+fn sentences_have_the_columns_that_are_stated() {
+    let bench = Bench::new();
+    let system = |label| format!("[[system]]\ndbms = 'null'\nlabel = '{label}'\n");
+    let suite = "[[suite]]\nrows = 10\nsteps = ['point-query']\n\
+                 seconds = { read = 0.02, warm_up = 0, fixed_at_most = 0.02 }\n";
+    bench.write("plan.toml", &format!("{}{}{suite}", system("a"), system("b")));
+    let said = bench.run(&["run", "plan.toml", "--no-html"]);
+    assert_eq!(said.code(), 0, "{}", said.stderr);
+    for detail in [&["report", "--summary"][..], &["report"]] {
+        let widest = |columns| {
+            let said = bench.run_with(detail, &[("COLUMNS", columns)]);
+            said.stdout.lines().map(|line| line.chars().count()).max().unwrap()
+        };
+        assert!((60..=72).contains(&widest("72")), "{detail:?}: {}", widest("72"));
+        assert!((73..=100).contains(&widest("none")), "{detail:?}: {}", widest("none"));
+    }
+}

@@ -110,53 +110,53 @@ fn mistakes_name_file_line_and_entry() {
         all.push_str(&format!("# {to:?}\n{error}\n"));
     }
     expect![[r##"
-            # "layout = \"nope\""
-            catalogue /home/me/servers.toml: line 2, mysql 8.0.33 mine: unknown layout "nope"; known: LAYOUTS
-            # "site = \"nope\""
-            catalogue /home/me/servers.toml: line 15, mysql 9.9.1 official: unknown site "nope"; known: mariadb, mysql
-            # ""
-            catalogue /home/me/servers.toml: line 15, mysql 9.9.1 official: a source from = "url" needs urls or site
-            # "\"libx.so\""
-            catalogue /home/me/servers.toml: line 15, mysql 9.9.1 official: unknown library "libx.so"; add a [[library]]
-            # "build = \"my own\""
-            catalogue /home/me/servers.toml: line 2, mysql 8.0.33 my own: build = "my own" is not a word of letters and digits
-            # "version = \"8.0.33\"\nbuild = \"mine\""
-            catalogue /home/me/servers.toml: line 15, mysql 8.0.33 mine: is listed twice; give one of them another build
-            # "unpacked_mb = \"ten\""
-            catalogue /home/me/servers.toml: TOML parse error at line 7, column 15
-              |
-            7 | unpacked_mb = "ten"
-              |               ^^^^^
-            invalid type: string "ten", expected u64 (in mysql 8.0.33 mine)
-            # "md5:"
-            catalogue /home/me/servers.toml: TOML parse error at line 23, column 1
-               |
-            23 | [[server.source]]
-               | ^^^^^^^^^^^^^^^^^
-            md5 is not 32 hex digits (in mysql 9.9.1 official)
-            # "from = \"ftp\""
-            catalogue /home/me/servers.toml: TOML parse error at line 11, column 8
-               |
-            11 | from = "ftp"
-               |        ^^^^^
-            unknown variant `ftp`, expected one of `maven`, `debian`, `url`, `pypi`, `npm`, `file` (in mysql 8.0.33 mine)
-            # "colour = 1\npath = "
-            catalogue /home/me/servers.toml: TOML parse error at line 10, column 1
-               |
-            10 | [[server.source]]
-               | ^^^^^^^^^^^^^^^^^
-            unknown field `colour`, expected one of `path`, `checksum`, `layout` (in mysql 8.0.33 mine)
-            # "dbsm = "
-            catalogue /home/me/servers.toml: TOML parse error at line 3, column 1
-              |
-            3 | dbsm = "mysql"
-              | ^^^^
-            unknown field `dbsm`, expected one of `dbms`, `version`, `build`, `packaged`, `compiled`, `unpacked_mb`, `libraries`, `engines`, `tried`, `arch`, `source`
-            # "libraries = ["
-            catalogue /home/me/servers.toml: TOML parse error at line 11, column 1
-               |
-            11 | from = "file"
-               | ^
-            missing comma between array elements, expected `,` (in mysql 8.0.33 mine)
-        "##]].assert_eq(&all);
+        # "layout = \"nope\""
+        catalogue /home/me/servers.toml: line 2, mysql 8.0.33 mine: unknown layout "nope"; known: LAYOUTS
+        # "site = \"nope\""
+        catalogue /home/me/servers.toml: line 15, mysql 9.9.1 official: unknown site "nope"; known: mariadb, mysql
+        # ""
+        catalogue /home/me/servers.toml: line 15, mysql 9.9.1 official: a source from = "url" needs urls or site
+        # "\"libx.so\""
+        catalogue /home/me/servers.toml: line 15, mysql 9.9.1 official: unknown library "libx.so"; add a [[library]]
+        # "build = \"my own\""
+        catalogue /home/me/servers.toml: line 2, mysql 8.0.33 my own: build = "my own" is not a word of letters and digits
+        # "version = \"8.0.33\"\nbuild = \"mine\""
+        catalogue /home/me/servers.toml: line 15, mysql 8.0.33 mine: is listed twice; give one of them another build
+        # "unpacked_mb = \"ten\""
+        catalogue /home/me/servers.toml: TOML parse error at line 7, column 15
+          |
+        7 | unpacked_mb = "ten"
+          |               ^^^^^
+        invalid type: string "ten", expected a whole number, 0 or more (in mysql 8.0.33 mine)
+        # "md5:"
+        catalogue /home/me/servers.toml: TOML parse error at line 23, column 1
+           |
+        23 | [[server.source]]
+           | ^^^^^^^^^^^^^^^^^
+        md5 is not 32 hex digits (in mysql 9.9.1 official)
+        # "from = \"ftp\""
+        catalogue /home/me/servers.toml: TOML parse error at line 11, column 8
+           |
+        11 | from = "ftp"
+           |        ^^^^^
+        unknown variant `ftp`, expected one of `maven`, `debian`, `url`, `pypi`, `npm`, `file` (in mysql 8.0.33 mine)
+        # "colour = 1\npath = "
+        catalogue /home/me/servers.toml: TOML parse error at line 10, column 1
+           |
+        10 | [[server.source]]
+           | ^^^^^^^^^^^^^^^^^
+        unknown field `colour`, expected one of `path`, `checksum`, `layout` (in mysql 8.0.33 mine)
+        # "dbsm = "
+        catalogue /home/me/servers.toml: TOML parse error at line 3, column 1
+          |
+        3 | dbsm = "mysql"
+          | ^^^^
+        unknown field `dbsm`, expected one of `dbms`, `version`, `build`, `packaged`, `compiled`, `unpacked_mb`, `libraries`, `engines`, `tried`, `arch`, `source`; did you mean `dbms`?
+        # "libraries = ["
+        catalogue /home/me/servers.toml: TOML parse error at line 11, column 1
+           |
+        11 | from = "file"
+           | ^
+        missing comma between array elements, expected `,` (in mysql 8.0.33 mine)
+    "##]].assert_eq(&all);
 }
