@@ -225,6 +225,7 @@ fn slice(idx: u32, qps: f64, seconds: u64, draw: &mut Draw) -> Result<Slice> {
     Ok(Slice {
         idx,
         start: 0,
+        load: 0,
         n_rounds: None,
         start_unix_ms: 1_795_293_015_000 + i64::from(idx) * 600_000,
         duration_ns: seconds * 1_000_000_000,

@@ -174,6 +174,7 @@ fn slice(idx: u32, system: u64, run: u32) -> Slice {
     let n = (20_000 + system * 500 + noise) * 10;
     Slice {
         start: 0,
+        load: 0,
         idx,
         n_rounds: None,
         start_unix_ms: 0,
