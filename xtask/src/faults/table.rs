@@ -1,4 +1,4 @@
-//! The trials that were made, one line each, and the table of them for docs/explanation/reliability.md.
+//! The trials that were made, one line each, and the table of them: docs/explanation/reliability.md has the totals.
 
 use std::fmt::Write as _;
 use std::fs;
