@@ -127,10 +127,12 @@ fn was_hit_more(sides: &Sides<'_>, split: &Split) -> bool {
     let Some((cpu_us, taken_us)) = of_base.zip(taken).filter(|(cpu_us, _)| *cpu_us > 0.0) else {
         return false;
     };
-    let beyond = sides.difference(&split.weights, |slice| {
+    let contrast = |slice: &Slice| {
         let p = parts(slice)?;
         Some(p.get(TimePart::Taken) - taken_us / cpu_us * cpu(&p) - SURE * p.total_us)
-    });
+    };
+    let taken = |slice: &Slice| Some(parts(slice)?.get(TimePart::Taken));
+    let beyond = sides.contrast(&split.weights, contrast, taken);
     beyond.and_then(|found| found.interval).is_some_and(|(low, _)| low > 0.0)
 }
 
@@ -173,7 +175,8 @@ impl Loss<'_> {
         let less = |share: f64| {
             let own = |p: &Parts| p.own_us(self.sides.is_interleaved);
             let of = |slice: &Slice| self.parts(slice).map(|p| value(&p) - share * own(&p));
-            self.sides.difference(&self.split.weights, of)
+            let part = |slice: &Slice| self.parts(slice).map(|p| value(&p));
+            self.sides.contrast(&self.split.weights, of, part)
         };
         let (change, beyond) = (less(0.0)?, less(SURE)?);
         let share = change.point / self.loss_us;

@@ -77,21 +77,37 @@ impl<'a> Sides<'a> {
         weights: &Weights,
         value: impl Fn(&Slice) -> Option<f64>,
     ) -> Option<Estimate> {
+        self.contrast(weights, &value, &value)
+    }
+
+    /// The same of a value that is itself a difference, and may be small though starts move the `part` that it is of: on
+    /// one start it is as unsure as this part.
+    pub fn contrast(
+        &self,
+        weights: &Weights,
+        value: impl Fn(&Slice) -> Option<f64>,
+        part: impl Fn(&Slice) -> Option<f64>,
+    ) -> Option<Estimate> {
         let sides = self.all(value)?;
-        if !self.is_one_run {
+        let found = if !self.is_one_run {
             let (b, c) = samples(&sides);
-            return difference::of_two(&b, &c);
-        }
-        let [(b, c)] = sides.as_slice() else {
-            return difference::of_weighted_pairs(&self.differences(&sides)?, &weights.0);
+            difference::of_two(&b, &c)?
+        } else if let ([(b, c)], false) = (sides.as_slice(), self.is_interleaved) {
+            difference::of_two(b, c)?
+        } else {
+            difference::of_weighted_pairs(&self.differences(&sides)?, &weights.0)?
         };
-        let found = match self.is_interleaved {
-            true => difference::of_weighted_pairs(&self.differences(&sides)?, &weights.0),
-            false => difference::of_two(b, c),
-        }?;
-        let Some(prior) = self.prior else { return Some(found) };
-        let largest = mean(b)?.abs().max(mean(c)?.abs());
+        let Some(prior) = self.prior.filter(|_| self.n_starts() == 1) else { return Some(found) };
+        let (b, c) = samples(&self.all(part)?);
+        let largest = mean(&b)?.abs().max(mean(&c)?.abs());
         Some(difference::of_one_start(found, largest, prior))
+    }
+
+    /// On how many starts it rests: in different runs on those of the side that has fewer.
+    fn n_starts(&self) -> usize {
+        let of_base = self.starts.iter().filter(|start| !start.base.is_empty());
+        let of_candidate = self.starts.iter().filter(|start| !start.candidate.is_empty());
+        of_base.count().min(of_candidate.count())
     }
 
     /// The ratio of a value, candidate / base; `None` where a slice lacks it or has 0.
@@ -99,7 +115,8 @@ impl<'a> Sides<'a> {
         let sides = self.all(value)?;
         if !self.is_one_run {
             let (b, c) = samples(&sides);
-            return ratio_test(&b, &c).map(|tested| tested.estimate);
+            let prior = self.prior.filter(|_| self.n_starts() == 1);
+            return ratio_test(&b, &c).map(|tested| one_start(tested, prior).tested.estimate);
         }
         if let [(b, c)] = sides.as_slice() {
             let tested = if self.is_interleaved { paired_test(b, c) } else { ratio_test(b, c) };

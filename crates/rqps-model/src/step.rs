@@ -157,6 +157,30 @@ impl StepInfo {
     /// Whether it fills the tables from empty: a load, and l.i0 of the Insert Benchmark.
     #[must_use]
     pub fn fills_tables(&self) -> bool {
-        self.kind == StepKind::Load || self.kind == StepKind::Insert && self.name == INSERT_LOAD
+        // The name of a suite stands before that of the step.
+        let own = self.name.rsplit('/').next().unwrap_or_default();
+        self.kind == StepKind::Load || self.kind == StepKind::Insert && own == INSERT_LOAD
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_suite_with_a_name_fills_tables_too() {
+        let step = |name: &str, kind: StepKind| StepInfo {
+            name: name.to_owned(),
+            family: INSERT_LOADS.to_owned(),
+            n: None,
+            kind,
+            group: Group::Other,
+            figure: Figure::Queries,
+            what: String::new(),
+        };
+        assert!(step("ib/l.i0", StepKind::Insert).fills_tables());
+        assert!(step("l.i0", StepKind::Insert).fills_tables());
+        assert!(!step("ib/l.i1", StepKind::Insert).fills_tables());
+        assert!(step("a/load", StepKind::Load).fills_tables());
     }
 }

@@ -176,10 +176,17 @@ struct InTables {
 }
 
 impl InTables {
-    /// The change of the slices' means with these values, so that a page has one value of each metric.
+    /// The change of the slices' means with these values, so that a page has one value of each metric. Where the means
+    /// are others beyond their interval, as blocks were excluded, theirs stay.
     fn change(self, of_slices: &Change) -> Change {
         let Self { base, candidate, ratio } = self;
-        let difference = Estimate { point: candidate - base, ..of_slices.difference };
+        let (point, own) = (candidate - base, of_slices.difference);
+        let moved = point - own.point;
+        if own.interval.is_some_and(|(low, high)| moved.abs() > 0.5 * (high - low)) {
+            return *of_slices;
+        }
+        let interval = own.interval.map(|(low, high)| (low + moved, high + moved));
+        let difference = Estimate { point, interval, ..own };
         Change { base, candidate, difference, ratio: ratio.or(of_slices.ratio) }
     }
 }

@@ -63,7 +63,7 @@ pub fn sentence(analysis: &Analysis<'_>, headline: &Headline) -> String {
             format!("{name} and {base} held the set rate: compare their response times and CPU.")
         }
         (0, ..) if counts.plans_vary > 0 => format!(
-            "{name} against {base}: no verdict, because starts of a server ran different query plans."
+            "{name} against {base}: no verdict, because a server ran different query plans."
         ),
         (0, ..) if counts.host_busy > 0 => {
             format!("{name} against {base}: no verdict, because the host was busy with other work.")

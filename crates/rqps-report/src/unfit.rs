@@ -8,7 +8,8 @@ use rqps_text::words::{list_in_short, one_line};
 pub(crate) const SET_RATE: &str = "a rate was set, so QPS are that rate; compare response times and CPU per operation in the report";
 
 /// Why results of starts with different plans are not compared.
-pub(crate) const PLANS_VARY: &str = "starts of a server ran different query plans, so QPS mix them; the report has the ratio per plan";
+pub(crate) const PLANS_VARY: &str =
+    "a server ran different query plans, so QPS mix them; the report has the ratio per plan";
 
 /// Why results of a busy host are not compared.
 pub(crate) const HOST_BUSY: &str =

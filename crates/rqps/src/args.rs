@@ -420,7 +420,7 @@ pub(crate) enum RunsCommand {
     },
     /// Remove runs and their artifacts
     Rm {
-        /// Runs: their ids, or the beginning of these
+        /// Runs: their ids, the beginning of these, or their whole names
         #[arg(value_name = "RUN", required = true)]
         runs: Vec<String>,
     },

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 use rqps_export::archive::Extent;
 use rqps_model::Run;
 use rqps_runner::{Environment, Leftover};
-use rqps_store::{RunRef, Store, Tag, Verified};
+use rqps_store::{RunRef, RunSummary, Store, Tag, Verified};
 
 use crate::args::RunsCommand;
 use crate::fit::one_line;
@@ -25,8 +25,8 @@ pub(crate) fn run(store: &Store, command: &RunsCommand, around: &Surroundings) -
         RunsCommand::Import { files } => archive::import(store, files),
         RunsCommand::Verify { json } => verify(store, *json),
         RunsCommand::Rm { runs } => {
-            for run in runs {
-                let id = remove(store, run, &around.environment(), &mut |left| match &left.kept {
+            for id in to_remove(store, runs)? {
+                let id = remove(store, &id, &around.environment(), &mut |left| match &left.kept {
                     None => say(&format!("removed {}\n", left.dir.display())).unwrap_or_default(),
                     Some(_) => tell_kept(left),
                 })?;
@@ -38,6 +38,26 @@ pub(crate) fn run(store: &Store, command: &RunsCommand, around: &Surroundings) -
             tag(store, run, tags, remove, note.as_deref())
         }
     }
+}
+
+/// The runs that are to be removed, all known before the first goes. The beginning of a name is not enough: when the run of
+/// that name is gone, it would be another's.
+fn to_remove(store: &Store, runs: &[String]) -> Result<Vec<String>> {
+    let known = store.list_runs()?;
+    let mut ids: Vec<String> = Vec::new();
+    for run in runs {
+        let is_named = |own: &RunSummary| own.id.starts_with(run.as_str()) || own.name == *run;
+        if run != "latest" && !known.iter().any(is_named) {
+            bail!(
+                "no run has the id or the name {run:?}; give an id, its beginning, or a whole name, as `rqps runs list` shows them"
+            );
+        }
+        let id = store.resolve(&run.parse::<RunRef>().unwrap_or_default())?;
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    Ok(ids)
 }
 
 /// Says which of a run's data could not be removed.

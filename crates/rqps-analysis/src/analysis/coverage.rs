@@ -297,6 +297,30 @@ fn starts_on_the_same_tables_share_what_the_tables_are() {
     assert!(f64::from(n_covered) >= 0.93 * f64::from(RUNS), "{n_covered} of {RUNS}");
 }
 
+#[test]
+fn a_start_without_partners_is_no_observation() {
+    let mut random = Random::new(7);
+    let starts: Vec<[Vec<Slice>; 2]> =
+        (0..2).map(|start| load_of_starts(start, 1, &mut random)).collect();
+    let side = |idx: usize| -> Vec<Slice> {
+        let slices = starts.iter().flat_map(|of| of[idx].iter().cloned());
+        slices.map(|slice| Slice { load: 0, ..slice }).collect()
+    };
+    let (base, mut candidate) = (side(0), side(1));
+    // The second start of the candidate was measured at another time.
+    candidate.iter_mut().filter(|s| s.start == 1).for_each(|s| s.start_unix_ms = 9);
+    let step = step(vec![base, candidate]);
+    let observed = [OfSystem::of_slices(Vec::new()), OfSystem::of_slices(Vec::new())];
+    let systems = SystemPair { base: 0, candidate: 1 };
+    let of = |sd: f64| StartPrior { sd, df: 4.0 };
+    let priors = StartPriors { of_one: of(0.035), of_several: of(0.015) };
+    let pair = Pair::of(&step, &observed, systems, Measured::Interleaved).unwrap();
+    let found = pair.assuming(Some(priors)).rqps().unwrap();
+    assert_eq!((found.starts, found.prior), (1, Some(of(0.035))));
+    let (low, high) = found.tested.estimate.interval.unwrap();
+    assert!(high / low > 1.18, "{low} {high}");
+}
+
 /// Share of the CPU time that was wanted and is not had in disturbed blocks: anything between.
 type Denied = (f64, f64);
 

@@ -135,11 +135,13 @@ impl<'a> Pair<'a> {
     }
 
     /// What is assumed of starts of the servers. Of loads nothing is: what the tables of a load have in common is no part
-    /// of it. Nor of starts whose slices are no pairs: each gives one ratio, whose noise is not known.
+    /// of it. Nor of starts whose slices are no pairs: each gives one ratio, whose noise is not known. Two or three starts
+    /// may agree by chance, and say little of their spread.
     fn prior(&self) -> Option<StartPrior> {
         let priors = self.priors?;
         match (self.n_observations(), self.observation()) {
             (0 | 1, _) => Some(priors.of_one),
+            (2 | 3, Observation::Start) if self.is_interleaved => Some(priors.of_one),
             (_, Observation::Start) if self.is_interleaved => Some(priors.of_several),
             _ => None,
         }
@@ -306,8 +308,8 @@ impl<'a> Pair<'a> {
         !self.left_out.contains(&disturbed::block(slice))
     }
 
-    /// Starts of the servers on which both sides have slices, in order; of runs of their own all that
-    /// either has.
+    /// Starts of the servers on which both sides have slices, those of turns partners, in order; of runs of their own all
+    /// that either has.
     fn starts(&self) -> Vec<u32> {
         let has = |system: &SystemStep, start: u32| system.slices.iter().any(|s| s.start == start);
         let mut starts: Vec<u32> = self.base.slices.iter().map(|s| s.start).collect();
@@ -319,6 +321,9 @@ impl<'a> Pair<'a> {
         starts.retain(|start| self.only.as_ref().is_none_or(|only| only.contains(start)));
         starts.sort_unstable();
         starts.dedup();
+        if self.is_interleaved {
+            starts.retain(|start| !self.partners(*start).is_empty());
+        }
         starts
     }
 

@@ -117,10 +117,10 @@ fn drift_of(
         .chain(drift_over_starts(&starts))
         .collect();
     let n = found.len() as f64;
-    let surest = found.into_iter().min_by(|a, b| p_of(a).total_cmp(&p_of(b)))?;
-    let is_sure = p_of(&surest) * n < DRIFT_P;
-    let is_large = surest.estimate.point.ln().abs() >= (1.0 + least).ln();
-    (is_sure && is_large).then_some(surest)
+    let is_large = |own: &Tested| own.estimate.point.ln().abs() >= (1.0 + least).ln();
+    let large = found.into_iter().filter(is_large);
+    let surest = large.min_by(|a, b| p_of(a).total_cmp(&p_of(b)))?;
+    (p_of(&surest) * n < DRIFT_P).then_some(surest)
 }
 
 /// Averages and steady rates of slices, in order.

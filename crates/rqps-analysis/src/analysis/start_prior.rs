@@ -36,9 +36,9 @@ impl Work {
 /// What is assumed of starts of the servers, by how many there are.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct StartPriors {
-    /// Of a single one, which tells nothing of its spread.
+    /// Of one, which tells nothing of their spread, and of two or three.
     pub(super) of_one: StartPrior,
-    /// Of several, which are judged by themselves where they differ by more.
+    /// Of four or more, which are judged by themselves where they differ by more.
     pub(super) of_several: StartPrior,
 }
 

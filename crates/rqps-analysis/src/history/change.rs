@@ -48,11 +48,16 @@ pub(super) fn find(series: &mut Series, order: Order) {
     for (nth, change) in series.changes.iter_mut().enumerate().filter(|(_, own)| own.p.is_some()) {
         let from = nth.checked_sub(1).map_or(0, |before| places[before]);
         let to = places.get(nth + 1).copied().unwrap_or(values.len());
-        let (old, new) = (&values[from..change.at], &values[change.at..to]);
-        if let Some(found) = change_point::step(old, new) {
-            change.size = found.estimate;
+        let at = change.at;
+        if let Some(found) = change_point::step(&values[from..at], &values[at..to]) {
+            let (old, new) = (&series.points[from..at], &series.points[at..to]);
+            change.size = size(old, new, found.estimate);
         }
     }
+    // One that was a part of what the report says of the base is none of its own.
+    let is_open =
+        |size: &Estimate| size.interval.is_some_and(|(low, high)| low <= 1.0 && 1.0 <= high);
+    series.changes.retain(|change| change.p.is_none() || !is_open(&change.size));
 }
 
 /// What the report says of the versions before and after the base, where all points are of one run: the test of levels

@@ -102,7 +102,10 @@ fn what_cannot_be_calibrated_is_said() {
         (vec!["calibrate", "null", "--seconds", "0"], "expected a number from 0.2 to 600"),
         (vec!["calibrate", "null", "--power"], "no server to slow down; leave out"),
         (vec!["calibrate", "null", "--looks", "2"], "--power"),
-        (vec!["calibrate", "null", "--power", "--looks", "0"], "expected a whole number from 1 to 1000"),
+        (
+            vec!["calibrate", "null", "--power", "--looks", "0"],
+            "expected a whole number from 1 to 1000",
+        ),
         (vec!["calibrate", "mysql://u@h/d"], "starts its own server; name DBMS@VERSION"),
         (vec!["calibrate", "mysql"], "is not DBMS@VERSION"),
     ] {

@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use nix::sys::signal::Signal;
 
 use crate::bench::{Bench, for_each_server};
+use crate::stored::{run, store};
 
 #[test]
 fn servers_that_can_be_had() {
@@ -117,4 +118,23 @@ fn sentences_have_the_columns_that_are_stated() {
         assert!((60..=72).contains(&widest("72")), "{detail:?}: {}", widest("72"));
         assert!((73..=100).contains(&widest("none")), "{detail:?}: {}", widest("none"));
     }
+}
+
+/// When the run of a name is gone, the name is not the beginning of another's.
+#[test]
+fn a_run_is_removed_only_by_what_names_it() {
+    let bench = Bench::new();
+    for (day, name) in [(1, "demo"), (2, "demo-keep")] {
+        let own = run(day, &["17.4", "18.0"], &[("scan", &[1_000, 1_000])]);
+        let id = format!("2026110{day}-080000-{name}");
+        store(&bench, &rqps_model::Run { id, name: name.to_owned(), ..own });
+    }
+    // Nothing is removed where one of them is not known.
+    let said = bench.run(&["runs", "rm", "demo", "nosuch"]);
+    assert!(said.code() == 2 && said.stderr.contains("\"nosuch\""), "{}", said.stderr);
+    assert_eq!(bench.output(&["runs", "rm", "demo", "demo"]), "removed 20261101-080000-demo\n");
+    let said = bench.run(&["runs", "rm", "demo"]);
+    assert!(said.code() == 2 && said.stderr.contains("a whole name"), "{}", said.stderr);
+    assert!(bench.output(&["runs", "list"]).contains("demo-keep"));
+    assert_eq!(bench.output(&["runs", "rm", "20261102"]), "removed 20261102-080000-demo-keep\n");
 }
