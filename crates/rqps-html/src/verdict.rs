@@ -139,7 +139,8 @@ fn candidates(analysis: &Analysis<'_>) -> Markup {
             }
         }
         p.hint {
-            "±: median half-width of the 95% intervals, of reads and of writes. Same: within "
+            @if !classes.is_empty() { "±: median half-width of the 95% intervals, of reads and of writes. " }
+            "Same: within "
             (number::exact_percent(analysis.judging.bound)) " of the base. Unclear: the interval is too wide to tell."
         }
     }

@@ -167,6 +167,9 @@ fn name(quantity: Quantity) -> String {
     }
 }
 
+/// Share of an interval that two ways to take a mean may differ by, and be one number.
+const DIGITS: f64 = 0.02;
+
 /// A metric of base and candidate as the tables of metrics have it: all slices together.
 #[derive(Debug, Clone, Copy)]
 struct InTables {
@@ -176,13 +179,13 @@ struct InTables {
 }
 
 impl InTables {
-    /// The change of the slices' means with these values, so that a page has one value of each metric. Where the means
-    /// are others beyond their interval, as blocks were excluded, theirs stay.
+    /// The change of the slices' means with these values, so that a page has one value of each metric. Where that is more
+    /// than a matter of digits, as blocks were excluded, theirs stay: the interval is of them.
     fn change(self, of_slices: &Change) -> Change {
         let Self { base, candidate, ratio } = self;
         let (point, own) = (candidate - base, of_slices.difference);
         let moved = point - own.point;
-        if own.interval.is_some_and(|(low, high)| moved.abs() > 0.5 * (high - low)) {
+        if own.interval.is_some_and(|(low, high)| moved.abs() > DIGITS * (high - low)) {
             return *of_slices;
         }
         let interval = own.interval.map(|(low, high)| (low + moved, high + moved));

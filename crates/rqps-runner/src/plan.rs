@@ -34,9 +34,11 @@ mod whole_time;
 
 pub use audit_rule::AuditRule;
 pub use file::{OptionValue, PlanFile, ScheduleFile, SecondsFile, SuiteFile, SystemFile};
+pub use profiling::SECONDS as PROFILE_SECONDS;
 pub use profiling::{ChosenFile, Profiling, ProfilingFile};
 use schedule::Times;
-pub use schedule::parse_duration;
+pub use schedule::{SLICES, STARTS, parse_duration};
+pub use suite::RATES;
 use system::OwnServer;
 
 /// The origin of a plan that was typed as options: errors advise what can be typed.

@@ -81,7 +81,7 @@ pub fn change_points(
     for (i, &(at, p)) in found.iter().enumerate() {
         let from = if i == 0 { 0 } else { found[i - 1].0 };
         let to = found.get(i + 1).map_or(series.len(), |next| next.0);
-        points.push(ChangePoint { at, size: step(&series[from..at], &series[at..to])?, p });
+        points.push(ChangePoint { at, size: level_change(&series[from..at], &series[at..to])?, p });
     }
     Some(points)
 }
@@ -111,7 +111,7 @@ fn without_weak(values: &[Value], mut at: Vec<usize>, significance: f64) -> Vec<
         let p = |i: usize| {
             let from = if i == 0 { 0 } else { at[i - 1] };
             let to = at.get(i + 1).copied().unwrap_or(values.len());
-            let p = step(&values[from..at[i]], &values[at[i]..to]).and_then(|step| step.p);
+            let p = level_change(&values[from..at[i]], &values[at[i]..to]).and_then(|step| step.p);
             (p.unwrap_or(1.0) * n_places).min(1.0)
         };
         let tested: Vec<(usize, f64)> = (0..at.len()).map(|i| (at[i], p(i))).collect();
@@ -153,7 +153,7 @@ fn test(values: &[Value], method: Method) -> Option<(usize, f64)> {
         }
         Method::Student => {
             let (at, _) = best_split(&logs, shortest(values))?;
-            let p = step(&values[..at], &values[at..])?.p?;
+            let p = level_change(&values[..at], &values[at..])?.p?;
             Some((at, (p * places(values)).min(1.0)))
         }
     }
@@ -200,7 +200,7 @@ fn best_split(values: &[f64], shortest: usize) -> Option<(usize, f64)> {
 /// the values, or the runs that they are of, have fewer degrees of freedom than the assumption: ratios of one
 /// run share what its base drew, of which their spread says nothing. Nor does the spread of the other side's
 /// runs say it of a side whose many ratios are of few.
-pub fn step(before: &[Value], after: &[Value]) -> Option<Tested> {
+pub fn level_change(before: &[Value], after: &[Value]) -> Option<Tested> {
     let (old, old_squares, old_n) = level(before)?;
     let (new, new_squares, new_n) = level(after)?;
     let difference = new - old;

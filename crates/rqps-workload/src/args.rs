@@ -15,7 +15,7 @@ const MAX_ROWS: u64 = i32::MAX as u64;
 const MAX_TABLES: u32 = 1000;
 
 /// Most clients of a step: each is a thread of rqps and a connection of the server.
-const MAX_CLIENTS: u32 = 4096;
+pub const MAX_CLIENTS: u32 = 4096;
 
 /// How long slices and warm-ups take.
 #[derive(Debug, Clone, PartialEq, Eq)]

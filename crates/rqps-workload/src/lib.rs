@@ -27,7 +27,7 @@ pub mod suite;
 pub mod sysbench;
 pub mod worker;
 
-pub use args::{Size, SliceTimes, SuiteArgs};
+pub use args::{MAX_CLIENTS, Size, SliceTimes, SuiteArgs};
 pub use distribution::{Distribution, Sampler};
 pub use error::SuiteError;
 pub use insert::{InsertArgs, InsertStep, InsertWorker};

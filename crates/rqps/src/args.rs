@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use rqps_runner::plan::{RATES, SLICES, STARTS};
+use rqps_workload::MAX_CLIENTS;
 
 pub(crate) use bisect::BisectArgs;
 pub(crate) use commits::CommitArgs;
@@ -27,6 +29,10 @@ pub(crate) use over_runs::{
 pub(crate) use profile::ProfileArgs;
 pub(crate) use serve::ServeArgs;
 pub(crate) use track::TrackArgs;
+
+/// Measured time of a trial of a calibration, seconds. Below four seconds blocks have too few windows for another
+/// location than the average.
+const CALIBRATE_SECONDS: std::ops::RangeInclusive<f64> = 0.2..=600.0;
 
 /// Compares database servers: finds performance regressions, with intervals, verdicts and causes
 #[derive(Debug, Parser)]
@@ -137,7 +143,7 @@ pub(crate) struct WorkArgs {
     pub(crate) form: Option<String>,
 
     /// Numbers of clients; every step runs with each number
-    #[arg(long, value_name = "N,N...", value_delimiter = ',', value_parser = value::whole::<u32>(1, 4096))]
+    #[arg(long, value_name = "N,N...", value_delimiter = ',', value_parser = value::whole(1..=MAX_CLIENTS))]
     pub(crate) clients: Vec<u32>,
 
     /// CPUs of clients and server threads: auto, free, split or paired
@@ -145,7 +151,7 @@ pub(crate) struct WorkArgs {
     pub(crate) placement: Option<String>,
 
     /// Seed of all randomness [default: drawn, and recorded]
-    #[arg(long, value_name = "N", value_parser = value::whole::<u64>(0, (1 << 63) - 1))]
+    #[arg(long, value_name = "N", value_parser = value::whole::<u64>(0..=(1 << 63) - 1))]
     pub(crate) seed: Option<u64>,
 }
 
@@ -176,7 +182,7 @@ pub(crate) struct RunArgs {
     pub(crate) reuse_tables: bool,
 
     /// Events per second of all clients together; response times then count from the intended start
-    #[arg(long, value_name = "N", value_parser = value::number(0.001, 1e9))]
+    #[arg(long, value_name = "N", value_parser = value::number(RATES))]
     pub(crate) rate: Option<f64>,
 
     /// interleaved (systems alternate in slices of milliseconds) or sequential (one after the other) [default:
@@ -185,7 +191,7 @@ pub(crate) struct RunArgs {
     pub(crate) schedule: Option<String>,
 
     /// Measured time of a step on each system, as a multiple of the suite's seconds
-    #[arg(long, value_name = "N", value_parser = value::whole::<u32>(1, 1000))]
+    #[arg(long, value_name = "N", value_parser = value::whole(SLICES))]
     pub(crate) slices: Option<u32>,
 
     /// Time of the whole run, downloads excluded, such as 20m; steps share it
@@ -194,7 +200,7 @@ pub(crate) struct RunArgs {
 
     /// Starts of the servers; the time of a step is divided among them [default: 4 where rqps starts all
     /// servers]
-    #[arg(long, value_name = "N", value_parser = value::whole::<u32>(1, 100))]
+    #[arg(long, value_name = "N", value_parser = value::whole(STARTS))]
     pub(crate) starts: Option<u32>,
 
     /// Measure the base twice, as two servers (null arm); their difference is noise
@@ -264,38 +270,59 @@ pub(crate) enum Format {
     Html,
 }
 
-/// What a file of a report may be named.
-const ENDINGS: &str = "write .html, .md, .csv, .json or .txt";
+/// Formats of files, by the endings of their names.
+type Endings<F> = &'static [(&'static str, F)];
+
+/// The format that was typed, else that of the file's name, else that of a terminal.
+///
+/// # Errors
+/// When the name ends as those of other files do: the file would not be what its name says.
+fn format_of<F: ValueEnum + Copy + PartialEq>(
+    typed: Option<F>,
+    output: Option<&Path>,
+    endings: Endings<F>,
+    terminal: F,
+) -> Result<F> {
+    let Some(output) = output else { return Ok(typed.unwrap_or(terminal)) };
+    let ending = output.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase);
+    let by_name = endings.iter().find(|(known, _)| Some(*known) == ending.as_deref());
+    let by_name = by_name.map(|(_, format)| *format);
+    let shown = output.display();
+    match (typed, by_name, ending) {
+        (Some(typed), Some(other), _) if typed != other => {
+            let format = typed.to_possible_value();
+            let format = format.as_ref().map_or("", |value| value.get_name());
+            bail!(
+                "--format {format} contradicts the name of {shown}; leave out --format, or name another file"
+            )
+        }
+        (None, None, Some(ending)) if ending != "txt" => {
+            let known: Vec<String> = endings.iter().map(|(known, _)| format!(".{known}")).collect();
+            bail!(
+                "no format has the ending .{ending} of {shown}; write {} or .txt, or give --format",
+                known.join(", ")
+            )
+        }
+        _ => Ok(typed.or(by_name).unwrap_or(terminal)),
+    }
+}
 
 impl Format {
+    /// The endings of its files.
+    const ENDINGS: Endings<Self> = &[
+        ("html", Self::Html),
+        ("htm", Self::Html),
+        ("md", Self::Markdown),
+        ("csv", Self::Csv),
+        ("json", Self::Json),
+    ];
+
     /// What was typed, else what a file of this name holds, else the terminal's.
     ///
     /// # Errors
-    /// When the name ends as those of other files do: the file would not be what its name says.
+    /// When the name says otherwise.
     pub(crate) fn of(typed: Option<Self>, output: Option<&Path>) -> Result<Self> {
-        let Some(output) = output else { return Ok(typed.unwrap_or(Self::Terminal)) };
-        let ending = output.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase);
-        let by_name = match ending.as_deref() {
-            Some("html" | "htm") => Some(Self::Html),
-            Some("md") => Some(Self::Markdown),
-            Some("csv") => Some(Self::Csv),
-            Some("json") => Some(Self::Json),
-            _ => None,
-        };
-        let shown = output.display();
-        match (typed, by_name, ending) {
-            (Some(typed), Some(other), _) if typed != other => {
-                let format = typed.to_possible_value();
-                let format = format.as_ref().map_or("", |value| value.get_name());
-                bail!(
-                    "--format {format} contradicts the name of {shown}; leave out --format, or name another file"
-                )
-            }
-            (None, None, Some(ending)) if ending != "txt" => {
-                bail!("no format has the ending .{ending} of {shown}; {ENDINGS}, or give --format")
-            }
-            _ => Ok(typed.or(by_name).unwrap_or(Self::Terminal)),
-        }
+        format_of(typed, output, Self::ENDINGS, Self::Terminal)
     }
 }
 
@@ -341,7 +368,7 @@ pub(crate) struct CalibrateArgs {
 
     /// Measured seconds of each trial on each side; there are about thirty trials. Below 4, only averages are
     /// compared
-    #[arg(long, value_name = "N", default_value_t = 10.0, value_parser = value::number(0.2, 600.0))]
+    #[arg(long, value_name = "N", default_value_t = 10.0, value_parser = value::number(CALIBRATE_SECONDS))]
     pub(crate) seconds: f64,
 
     /// Also measure how often injected slowdowns of 2, 5 and 10% are found
@@ -350,7 +377,7 @@ pub(crate) struct CalibrateArgs {
 
     /// Repetitions of each injected slowdown
     #[arg(long, value_name = "N", default_value_t = 10, requires = "power",
-        value_parser = value::whole::<u32>(1, 1000))]
+        value_parser = value::whole::<u32>(1..=1000))]
     pub(crate) looks: u32,
 
     /// Write JSON
@@ -576,7 +603,10 @@ mod tests {
         assert_eq!(of(Some(Format::Text), "report.log"), Ok(Format::Text));
         assert_eq!(Format::of(None, None).unwrap(), Format::Terminal);
         let error = of(None, "x.pdf").unwrap_err();
-        assert!(error.contains(".html, .md, .csv, .json or .txt"), "{error}");
+        assert!(error.contains(".html, .htm, .md, .csv, .json or .txt"), "{error}");
+        let history = |name: &str| HistoryFormat::of(None, Some(Path::new(name))).ok();
+        assert_eq!(history("x.html"), Some(HistoryFormat::Html));
+        assert_eq!((history("x.txt"), history("x.md")), (Some(HistoryFormat::Text), None));
         let error = of(Some(Format::Csv), "y.html").unwrap_err();
         assert!(error.starts_with("--format csv contradicts"), "{error}");
     }

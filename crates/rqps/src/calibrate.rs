@@ -21,22 +21,11 @@ use crate::typed::system_of;
 /// Rows of the table: cached in whatever memory a host has.
 const ROWS: u64 = 100_000;
 
-/// Measured time of a trial that can be asked for, seconds. Below four seconds blocks have too few
-/// windows for another location than the average.
-const SECONDS: std::ops::RangeInclusive<f64> = 0.2..=600.0;
-
 /// Longest slice where one side comes after the other, and longest warm-up of a trial, seconds.
 const LONGEST: (f64, f64) = (1.0, 0.3);
 
 /// Carries out `rqps calibrate ...`.
 pub(crate) fn run(args: &CalibrateArgs, around: &Surroundings) -> Result<()> {
-    ensure!(
-        SECONDS.contains(&args.seconds),
-        "--seconds {} is out of range; give {} to {}",
-        args.seconds,
-        SECONDS.start(),
-        SECONDS.end()
-    );
     let context = Environment { drawn_seed: drawn_seed(), ..around.environment() };
     let mut progress = Progress::new();
     let system = match &args.system {

@@ -13,6 +13,7 @@ use crate::{Surroundings, complain};
 
 /// Carries out `rqps history ...`.
 pub(crate) fn run(args: &HistoryArgs, around: &Surroundings) -> Result<()> {
+    let format = HistoryFormat::of(args.format, args.output.as_deref())?;
     let store = Store::open_existing(&around.results)?;
     let runs = select(args, &store)?;
     if runs.is_empty() {
@@ -37,7 +38,7 @@ pub(crate) fn run(args: &HistoryArgs, around: &Surroundings) -> Result<()> {
         anyhow::anyhow!("{}", [vec![error.to_string()], excluded].concat().join("\n"))
     })?;
     let colour = around.colour && args.output.is_none();
-    let text = match args.format {
+    let text = match format {
         HistoryFormat::Text => history::text::render(&history, colour, text_width()),
         HistoryFormat::Html => rqps_html::history::render(&history),
         HistoryFormat::Json => history::json::render(&history),

@@ -49,7 +49,7 @@ pub(super) fn find(series: &mut Series, order: Order) {
         let from = nth.checked_sub(1).map_or(0, |before| places[before]);
         let to = places.get(nth + 1).copied().unwrap_or(values.len());
         let at = change.at;
-        if let Some(found) = change_point::step(&values[from..at], &values[at..to]) {
+        if let Some(found) = change_point::level_change(&values[from..at], &values[at..to]) {
             let (old, new) = (&series.points[from..at], &series.points[at..to]);
             change.size = size(old, new, found.estimate);
         }

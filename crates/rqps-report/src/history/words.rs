@@ -323,7 +323,7 @@ fn starts(history: &History) -> Option<String> {
     Some(format!(
         "Each start of a server has its own memory layout, which alone changes QPS by 1 to 2%. \
          Intervals of ratios of one start include an assumed spread of starts, those of rates do not. The \
-         test of changes assumes a standard deviation of {} for ratios of one start; from {:.0} points on, the differences between the \
+         test of changes assumes a standard deviation of {} for ratios of one start, more for writes of MySQL; from {:.0} points on, the differences between the \
          ratios decide.",
         number::percent(START_SD),
         START_DF + 2.0

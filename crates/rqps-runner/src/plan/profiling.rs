@@ -11,7 +11,7 @@ use super::Refusal;
 const DEFAULT_SECONDS: f64 = 5.0;
 
 /// Times that can be asked for. Copies of stacks are up to 60 MB for each second and system.
-const SECONDS: std::ops::RangeInclusive<f64> = 0.5..=20.0;
+pub const SECONDS: std::ops::RangeInclusive<f64> = 0.5..=20.0;
 
 /// Stack profiles as written: `profile = true`, or which steps and how long.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -22,11 +22,14 @@ pub(crate) const SLICE_MS: std::ops::RangeInclusive<u32> = 20..=5000;
 const BUDGET: std::ops::RangeInclusive<Duration> =
     Duration::from_secs(1)..=Duration::from_secs(86_400);
 
+/// Slices of a step that can be asked for.
+pub const SLICES: std::ops::RangeInclusive<u32> = 1..=1000;
+
 /// Half-widths that can be asked for, basis points: 0.1% to 50%.
 const HALF_WIDTH_BP: std::ops::RangeInclusive<u32> = 10..=5000;
 
 /// Starts of the servers that can be asked for, and sets of data.
-const STARTS: std::ops::RangeInclusive<u32> = 1..=100;
+pub const STARTS: std::ops::RangeInclusive<u32> = 1..=100;
 
 /// Starts of the servers when the plan does not say: t with three degrees of freedom is 3.2, with two 4.3
 /// (docs/explanation/statistics.md, Starts).
@@ -75,8 +78,9 @@ impl ScheduleFile {
             }
         }
         let slices = self.slices.unwrap_or(DEFAULT_SLICES);
-        if !(1..=1000).contains(&slices) {
-            return Err((format!("slices = {slices} is out of range"), "write 1 to 1000".into()));
+        if !SLICES.contains(&slices) {
+            let remedy = format!("write {} to {}", SLICES.start(), SLICES.end());
+            return Err((format!("slices = {slices} is out of range"), remedy));
         }
         let lengths = [
             ("time", self.time.is_some()),

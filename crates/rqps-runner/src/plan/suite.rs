@@ -11,10 +11,9 @@ use super::{Refusal, SecondsFile, SuiteFile, SuitePlan, SuiteWork, no_such_word,
 /// The Insert Benchmark's name.
 const INSERT: &str = "insert";
 
-/// Slowest and fastest set rate, events per second. Slower than one event in 1000 s is no load; with
+/// Set rates that can be asked for, events per second. Slower than one event in 1000 s is no load; with
 /// more than one per nanosecond the starts can no longer be told apart nor the missed ones counted.
-const MIN_RATE: f64 = 0.001;
-const MAX_RATE: f64 = 1e9;
+pub const RATES: std::ops::RangeInclusive<f64> = 0.001..=1e9;
 
 /// Longest slice or warm-up, s: a week. What is longer is a slip of the pen.
 const MAX_SECONDS: f64 = 604_800.0;
@@ -103,10 +102,10 @@ impl SuiteFile {
         }
         args.check().map_err(refusal)?;
         if let Some(rate) = self.rate
-            && !(MIN_RATE..=MAX_RATE).contains(&rate)
+            && !RATES.contains(&rate)
         {
             let what = format!("rate = {rate:?} is out of range");
-            let remedy = format!("write {MIN_RATE} to {MAX_RATE}, or leave it out");
+            let remedy = format!("write {} to {}, or leave it out", RATES.start(), RATES.end());
             return Err((what, remedy));
         }
         Ok(SuiteWork::File { kind, form, args, rate: self.rate })

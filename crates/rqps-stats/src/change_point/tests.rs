@@ -61,17 +61,17 @@ fn what_is_known_of_values_makes_a_short_series_speak() {
     let of = |error, starts| {
         change_points(&with(&values, error, starts), Method::Student, 0.01).unwrap()
     };
-    assert_eq!(places(&of(0.005, Starts::Assumed)), [2]);
+    assert_eq!(places(&of(0.005, Starts::Assumed(START_SD))), [2]);
     assert_eq!(places(&of(0.005, Starts::Measured(1e-6))), [2]);
     // Known to 10% only, the same series says nothing; nor does it without intervals.
-    assert!(of(0.1, Starts::Assumed).is_empty());
+    assert!(of(0.1, Starts::Assumed(START_SD)).is_empty());
     assert!(change_points(&plain(&values), Method::Student, 0.05).unwrap().is_empty());
 }
 
 /// Half a percent of blocks' noise, and 2% apart: that is what two starts of one server draw.
 #[test]
 fn what_starts_draw_is_no_change() {
-    let known = Uncertainty { blocks: 0.004 * 0.004, df: 11.0, starts: Starts::Assumed };
+    let known = Uncertainty { blocks: 0.004 * 0.004, df: 11.0, starts: Starts::Assumed(START_SD) };
     let of = |values: &[Value]| change_points(values, Method::Student, 0.01).unwrap();
     let ratio = |point: f64, run: usize| Value::known(point, known).of_run(run);
     assert!(of(&[ratio(1.0, 0), ratio(0.98, 1)]).is_empty());
@@ -84,7 +84,7 @@ fn what_starts_draw_is_no_change() {
 /// Twelve runs of one ratio each, and one run of twenty that all share what its base drew: 1.5% below.
 #[test]
 fn many_ratios_of_one_run_are_one_draw_of_its_base() {
-    let known = Uncertainty { blocks: 0.001 * 0.001, df: 11.0, starts: Starts::Assumed };
+    let known = Uncertainty { blocks: 0.001 * 0.001, df: 11.0, starts: Starts::Assumed(START_SD) };
     let noise = |i: usize| [0.0005, -0.0005, 0.0][i % 3];
     let ratio = |point: f64, run: usize| Value::known(point + noise(run), known).of_run(run);
     let runs = (0..12).map(|run| ratio(1.0, run));
@@ -101,10 +101,11 @@ fn many_ratios_of_one_run_are_one_draw_of_its_base() {
 fn many_values_speak_for_themselves() {
     let (low, high) = ([0.999, 1.001, 1.0, 0.9995, 1.0005, 1.0], 0.985);
     let values: Vec<f64> = low.iter().copied().chain(low.map(|v| v * high)).collect();
-    let many = change_points(&with(&values, 0.0005, Starts::Assumed), Method::Student, 0.01);
+    let many =
+        change_points(&with(&values, 0.0005, Starts::Assumed(START_SD)), Method::Student, 0.01);
     assert_eq!(places(&many.unwrap()), [6]);
     let few: Vec<f64> = values[3..9].to_vec();
-    let few = change_points(&with(&few, 0.0005, Starts::Assumed), Method::Student, 0.01);
+    let few = change_points(&with(&few, 0.0005, Starts::Assumed(START_SD)), Method::Student, 0.01);
     assert!(few.unwrap().is_empty());
 }
 
@@ -124,7 +125,8 @@ fn one_figure_is_no_level() {
 /// Versions against a base: each of the two changes makes the sides of the other unlike.
 #[test]
 fn changes_do_not_hide_one_another() {
-    let mut series = with(&[1.0, 0.949, 0.951, 0.952, 0.851, 0.855], 0.0015, Starts::Assumed);
+    let mut series =
+        with(&[1.0, 0.949, 0.951, 0.952, 0.851, 0.855], 0.0015, Starts::Assumed(START_SD));
     series[0] = Value::base();
     let found = change_points(&series, Method::Student, 0.01).unwrap();
     assert_eq!(places(&found), [1, 4], "{found:?}");

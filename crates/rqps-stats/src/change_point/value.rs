@@ -80,8 +80,9 @@ pub struct Uncertainty {
 pub enum Starts {
     /// Nothing, nor of what the host does from run to run: only the spread of several values tells.
     Unknown,
-    /// It is of one start, and [`START_SD`] is assumed.
-    Assumed,
+    /// It is of one start, and this standard deviation is assumed: [`START_SD`], or what its interval assumes where that is
+    /// more.
+    Assumed(f64),
     /// It is of several: the variance of its logarithm that they leave.
     Measured(f64),
 }
@@ -93,7 +94,8 @@ impl Uncertainty {
         let by_interval = found.unassuming.error()?.powi(2);
         let (Some(error), Some(start_sd)) = (found.error, found.start_sd) else {
             let df = found.unassuming.df?;
-            return Some(Self { blocks: by_interval, df, starts: Starts::Assumed });
+            let sd = found.prior.map_or(START_SD, |prior| prior.sd.max(START_SD));
+            return Some(Self { blocks: by_interval, df, starts: Starts::Assumed(sd) });
         };
         // The error by the model: two starts that happen to agree have an interval that is narrower.
         let all = error.powi(2).max(by_interval);
@@ -152,8 +154,8 @@ pub(super) fn told(before: &[Value], after: &[Value], is_assumed: bool) -> Told 
             let mut part = blocks * if shared * n > squares { shared } else { own };
             match starts {
                 Starts::Unknown => {}
-                Starts::Assumed if is_assumed => of_assumed += of_starts * START_SD.powi(2),
-                Starts::Assumed => {}
+                Starts::Assumed(sd) if is_assumed => of_assumed += of_starts * sd.powi(2),
+                Starts::Assumed(_) => {}
                 Starts::Measured(variance) => part += of_starts * variance,
             }
             measured += part;
@@ -199,7 +201,8 @@ mod tests {
     use super::*;
     use crate::starts::of_starts;
 
-    const ASSUMED: Uncertainty = Uncertainty { blocks: 1e-4, df: 5.0, starts: Starts::Assumed };
+    const ASSUMED: Uncertainty =
+        Uncertainty { blocks: 1e-4, df: 5.0, starts: Starts::Assumed(START_SD) };
 
     fn ratio(run: usize) -> Value {
         Value::known(1.0, ASSUMED).of_run(run)
@@ -267,7 +270,14 @@ mod tests {
     fn one_start_is_assumed_to_differ_from_another() {
         let found = of_starts(&[vec![0.0, 0.1, 0.2]]).unwrap();
         let known = Uncertainty::of_ratio(&found).unwrap();
-        assert_eq!(known.starts, Starts::Assumed);
+        assert_eq!(known.starts, Starts::Assumed(START_SD));
+        // What the interval assumes, where that is more.
+        let of = |sd: f64| {
+            let prior = crate::starts::StartPrior { sd, df: 4.0 };
+            let one = crate::starts::of_starts_with(&[vec![0.0, 0.1, 0.2]], Some(prior)).unwrap();
+            Uncertainty::of_ratio(&one).unwrap().starts
+        };
+        assert_eq!([of(0.035), of(0.011)], [0.035, START_SD].map(Starts::Assumed));
         assert!((known.df - 2.0).abs() < 1e-9 && (known.blocks - 0.01 / 3.0).abs() < 1e-7);
         assert!(Uncertainty::of_ratio(&of_starts(&[vec![0.1]]).unwrap()).is_none());
         assert!(Uncertainty::of_figure(&Estimate::single(1.0)).is_none());

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use rqps_runner::plan::STARTS;
 
 use super::{JudgingArgs, RunArgs, WorkArgs, value};
 
@@ -32,7 +33,7 @@ pub(crate) struct CommitArgs {
     pub(crate) time: Option<String>,
 
     /// Starts of the servers; the time of a step is divided among them [default: 4]
-    #[arg(long, value_name = "N", value_parser = value::whole::<u32>(1, 100))]
+    #[arg(long, value_name = "N", value_parser = value::whole(STARTS))]
     pub(crate) starts: Option<u32>,
 
     /// Write no HTML report

@@ -60,7 +60,7 @@ pub(crate) struct ImportOptions {
     pub(crate) host: Option<String>,
 
     /// Number of clients, where no file states it
-    #[arg(long, value_name = "N", value_parser = value::whole::<u32>(1, u32::MAX))]
+    #[arg(long, value_name = "N", value_parser = value::whole::<u32>(1..=u32::MAX))]
     pub(crate) clients: Option<u32>,
 
     /// DBMS, where labels do not state it: mysql, mariadb or postgres

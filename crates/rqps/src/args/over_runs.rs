@@ -1,10 +1,11 @@
 //! What is typed after the commands that judge a run or look at several: gate, compare, history.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use super::{Format, JudgingArgs};
+use super::{Endings, Format, JudgingArgs, format_of};
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
@@ -97,6 +98,20 @@ pub(crate) enum HistoryFormat {
     Csv,
 }
 
+impl HistoryFormat {
+    /// The endings of its files.
+    const ENDINGS: Endings<Self> =
+        &[("html", Self::Html), ("htm", Self::Html), ("csv", Self::Csv), ("json", Self::Json)];
+
+    /// What was typed, else what a file of this name holds, else the terminal's.
+    ///
+    /// # Errors
+    /// When the name says otherwise.
+    pub(crate) fn of(typed: Option<Self>, output: Option<&Path>) -> Result<Self> {
+        format_of(typed, output, Self::ENDINGS, Self::Text)
+    }
+}
+
 /// What the points of a history follow one another by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HistoryOrder {
@@ -128,9 +143,9 @@ pub(crate) struct HistoryArgs {
     #[arg(long)]
     pub(crate) all_hosts: bool,
 
-    /// Format
-    #[arg(long, value_enum, default_value = "text")]
-    pub(crate) format: HistoryFormat,
+    /// Format [default: that of the output file's name, else text]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<HistoryFormat>,
 
     /// Output file [default: standard output]
     #[arg(short, long, value_name = "FILE")]

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use rqps_runner::plan::{PROFILE_SECONDS, SLICES};
 
 use super::{RunArgs, WorkArgs, value};
 
@@ -29,14 +30,14 @@ pub(crate) struct ProfileArgs {
     pub(crate) plan: Option<PathBuf>,
 
     /// Extra seconds of each step on each system, during which stacks are recorded [default: 5]
-    #[arg(long, value_name = "N", value_parser = value::number(0.5, 20.0))]
+    #[arg(long, value_name = "N", value_parser = value::number(PROFILE_SECONDS))]
     pub(crate) seconds: Option<f64>,
 
     #[command(flatten)]
     pub(crate) work: WorkArgs,
 
     /// Measured time of a step on each system, as a multiple of the suite's seconds
-    #[arg(long, value_name = "N", value_parser = value::whole::<u32>(1, 1000))]
+    #[arg(long, value_name = "N", value_parser = value::whole(SLICES))]
     pub(crate) slices: Option<u32>,
 
     /// Start a new run even if an unfinished run of the same plan exists
