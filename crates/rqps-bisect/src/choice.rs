@@ -1,6 +1,6 @@
-//! How much a probe is expected to tell about the culprit.
+//! How much a probe is expected to tell about the culprits.
 
-use crate::posterior::Model;
+use crate::posterior::{Answer, Component, Model};
 use crate::probe::Probe;
 
 /// Places at which densities are summed.
@@ -14,14 +14,14 @@ const LEAST: f64 = 1e-4;
 
 /// What a hypothesis expects of the probe.
 struct Expected {
-    /// The answer's place: the gaps in order, then no change.
+    /// The answer's place.
     answer: usize,
     probability: f64,
     mean: f64,
     sd: f64,
 }
 
-/// Mutual information of the culprit and the ratio of a probe, in nats: of the step where that is most. The probe would
+/// Mutual information of the culprits and the ratio of a probe, in nats: of the step where that is most. The probe would
 /// have the standard errors `sds`, by step.
 pub(crate) fn information(
     last: usize,
@@ -31,13 +31,23 @@ pub(crate) fn information(
     sds: &[f64],
 ) -> f64 {
     let model = Model::of(last, steps, direction, Some(commit));
-    let n_answers = model.gaps.len() + 1;
+    let mut known: Vec<Answer> = Vec::new();
+    let mut place_of = |answer: Answer| {
+        known.iter().position(|one| *one == answer).unwrap_or_else(|| {
+            known.push(answer);
+            known.len() - 1
+        })
+    };
+    let answers: Vec<(Component, usize, f64)> = model
+        .answers(LEAST)
+        .map(|(component, answer, p)| (component, place_of(answer), p))
+        .collect();
+    let n_answers = known.len();
     let of_step = |step_idx: usize| {
-        let expected: Vec<Expected> = model
-            .answers(LEAST)
-            .map(|(component, answer, probability)| {
+        let expected: Vec<Expected> = answers
+            .iter()
+            .map(|&(component, answer, probability)| {
                 let (mean, variance) = model.predict(component, step_idx, commit, sds[step_idx]);
-                let answer = answer.unwrap_or(n_answers - 1);
                 Expected { answer, probability, mean, sd: variance.sqrt() }
             })
             .collect();

@@ -102,16 +102,10 @@ impl Evidence {
         0.5 * (self.fits[gap].powi(2) / whole - (whole / precision).ln())
     }
 
-    /// Mean and variance of the difference of the two changes of a hypothesis, the first less the second.
-    pub(crate) fn first_less_second(&self, a: usize, b: usize) -> (f64, f64) {
+    /// Mean and variance of a weighted sum of the two changes of a hypothesis.
+    pub(crate) fn sum_of_two(&self, a: usize, b: usize, weights: [f64; 2]) -> (f64, f64) {
         let Effects { mean, covariance, .. } = self.effects(Hypothesis::Two(a, b));
-        match mean.as_slice() {
-            [first, second] => {
-                let variance = covariance[0][0] + covariance[1][1] - 2.0 * covariance[0][1];
-                (first - second, variance)
-            }
-            _ => (0.0, 2.0 * self.scale.change.powi(2)),
-        }
+        (dot(&weights, &mean), dot(&weights, &times(&covariance, &weights)))
     }
 
     /// Mean and variance of the ratio that a probe of a commit would give, whose standard error is `sd`.

@@ -10,7 +10,9 @@
 //!   averaged, weighted by their likelihood.
 //! - **Next probe**: the one whose result tells most about the commit, per time that it takes (D. V. Lindley, "On a
 //!   measure of the information provided by an experiment", Annals of Mathematical Statistics 27, 1956).
-//! - **End**: when the smallest set of commits that holds the confidence cannot be divided any more.
+//! - **Culprit**: of two changes both, unless one is more than twice as large. Telling which of two similar changes is
+//!   larger would take most of the probes.
+//! - **End**: when the culprits are known with the confidence, and cannot be divided any more.
 
 mod choice;
 mod evidence;

@@ -1,5 +1,7 @@
 //! How probable it is of each commit that it made the step slower.
 
+use std::collections::BTreeMap;
+
 use rqps_stats::normal;
 
 use crate::evidence::{Evidence, Hypothesis, Scale};
@@ -18,6 +20,20 @@ const LARGE_CHANGE: f64 = 0.1;
 
 /// Weights below this part of the largest say nothing.
 const LEAST_WEIGHT: f64 = 1e-9;
+
+/// Of two changes, one is no culprit where the other is more than this times as large.
+const MUCH: f64 = 2.0;
+
+/// Which gaps hold the culprits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Answer {
+    /// No commit changed the speed.
+    None,
+    /// One commit did, or one far more than another.
+    One(usize),
+    /// Two did, about as much.
+    Two(usize, usize),
+}
 
 /// A hypothesis at a scale, with its probability.
 #[derive(Debug, Clone, Copy)]
@@ -68,37 +84,47 @@ impl Model {
         Self { gaps, evidence, components, direction }
     }
 
-    /// The answers of all hypotheses that are as probable as `least`: the gap of the culprit, or `None` where there is
-    /// no change, with its probability.
+    /// The answers of all hypotheses that are as probable as `least`, with their probabilities.
     pub(crate) fn answers(
         &self,
         least: f64,
-    ) -> impl Iterator<Item = (Component, Option<usize>, f64)> + '_ {
+    ) -> impl Iterator<Item = (Component, Answer, f64)> + '_ {
         let likely = self.components.iter().filter(move |own| own.probability >= least);
         likely.flat_map(move |component| {
             let Component { scale_idx, hypothesis, probability } = *component;
             let parts = match hypothesis {
-                Hypothesis::None => [(None, probability), (None, 0.0)],
-                Hypothesis::One(gap) => [(Some(gap), probability), (None, 0.0)],
-                Hypothesis::Two(a, b) if a == b => [(Some(a), probability), (None, 0.0)],
+                Hypothesis::None => vec![(Answer::None, 1.0)],
+                Hypothesis::One(gap) => vec![(Answer::One(gap), 1.0)],
+                Hypothesis::Two(a, b) if a == b => vec![(Answer::One(a), 1.0)],
                 Hypothesis::Two(a, b) => {
-                    let first = self.is_first(scale_idx, a, b);
-                    [(Some(a), probability * first), (Some(b), probability * (1.0 - first))]
+                    let (first, second) = self.alone(scale_idx, a, b);
+                    let both = 1.0 - first - second;
+                    vec![
+                        (Answer::One(a), first),
+                        (Answer::One(b), second),
+                        (Answer::Two(a, b), both),
+                    ]
                 }
             };
-            parts.into_iter().filter(|(_, p)| *p > 0.0).map(|(gap, p)| (*component, gap, p))
+            let parts = parts.into_iter().filter(|(_, share)| *share > 0.0);
+            parts.map(move |(answer, share)| (*component, answer, probability * share))
         })
     }
 
-    /// Probability that the first of two changes is the culprit: the larger one in the direction of the ends. Of
-    /// several steps the mean.
-    fn is_first(&self, scale_idx: usize, a: usize, b: usize) -> f64 {
-        let of_step = |evidence: &Evidence| {
-            let (mean, variance) = evidence.first_less_second(a, b);
-            normal::cumulative(self.direction * mean / variance.sqrt())
-        };
+    /// Probabilities that the first of two changes is the only culprit, and that the second is: more than `MUCH` times
+    /// the other, in the direction of the ends. Of several steps the mean.
+    fn alone(&self, scale_idx: usize, a: usize, b: usize) -> (f64, f64) {
         let steps = &self.evidence[scale_idx];
-        steps.iter().map(of_step).sum::<f64>() / steps.len().max(1) as f64
+        let of = |weights: [f64; 2]| {
+            let of_step = |evidence: &Evidence| {
+                let (mean, variance) = evidence.sum_of_two(a, b, weights);
+                normal::cumulative(self.direction * mean / variance.sqrt())
+            };
+            steps.iter().map(of_step).sum::<f64>() / steps.len().max(1) as f64
+        };
+        let (first, second) = (of([1.0, -MUCH]), of([-MUCH, 1.0]));
+        let most = (first + second).max(1.0);
+        (first / most, second / most)
     }
 
     /// Mean and variance of what a probe would give in a step, if a hypothesis were true.
@@ -154,7 +180,7 @@ fn normalise(components: &mut Vec<Component>) {
     components.iter_mut().for_each(|one| one.probability /= sum);
 }
 
-/// Commits that no probe tells apart, and the probability that the culprit is among them.
+/// Commits that no probe tells apart, and the probability that a culprit is among them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GapProbability {
     /// The commits.
@@ -174,18 +200,21 @@ impl GapProbability {
 /// What is known of the commits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Posterior {
-    /// Commits that no probe tells apart, in order, with the probability that the culprit is among them.
+    /// Commits that no probe tells apart, in order, with the probability that a culprit is among them. Two commits may
+    /// both be culprits, so that these add up to more than 1.
     pub gaps: Vec<GapProbability>,
     /// Probability that no commit changed the speed.
     pub none: f64,
+    /// Probabilities that a culprit is in each of two gaps, by their numbers.
+    pairs: BTreeMap<(usize, usize), f64>,
 }
 
-/// The fewest commits that hold the culprit with a probability.
+/// The fewest commits that hold a culprit with a probability.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suspects {
     /// The commits, the most probable first.
     pub gaps: Vec<GapProbability>,
-    /// The probability that the culprit is one of them.
+    /// The probability that a culprit is one of them.
     pub probability: f64,
 }
 
@@ -210,35 +239,52 @@ impl Suspects {
 
 impl Posterior {
     pub(crate) fn of(model: &Model) -> Self {
-        let mut none = 0.0;
+        let (mut none, mut pairs) = (0.0, BTreeMap::new());
         let mut of_gaps = vec![0.0; model.gaps.len()];
         for (_, answer, probability) in model.answers(0.0) {
             match answer {
-                None => none += probability,
-                Some(gap) => of_gaps[gap] += probability,
+                Answer::None => none += probability,
+                Answer::One(gap) => of_gaps[gap] += probability,
+                Answer::Two(first, second) => {
+                    of_gaps[first] += probability;
+                    of_gaps[second] += probability;
+                    *pairs.entry((first, second)).or_default() += probability;
+                }
             }
         }
         let gaps = model.gaps.iter().zip(of_gaps);
         let gaps = gaps.map(|(&gap, probability)| GapProbability { gap, probability }).collect();
-        Self { gaps, none }
+        Self { gaps, none, pairs }
     }
 
-    /// The smallest set of commits that holds the culprit with a probability of `confidence`, or all.
+    /// Probability that there are two culprits, which some probe tells apart.
+    #[must_use]
+    pub fn both(&self) -> f64 {
+        self.pairs.values().sum()
+    }
+
+    /// The smallest set of commits that holds a culprit with a probability of `confidence`, or all.
     #[must_use]
     pub fn suspects(&self, confidence: f64) -> Suspects {
-        let mut gaps = self.gaps.clone();
-        gaps.sort_by(|a, b| b.of_commit().total_cmp(&a.of_commit()));
+        let mut order: Vec<usize> = (0..self.gaps.len()).collect();
+        order.sort_by(|&a, &b| self.gaps[b].of_commit().total_cmp(&self.gaps[a].of_commit()));
+        let mut taken: Vec<usize> = Vec::new();
         let mut probability = 0.0;
-        let mut n = 0;
-        for own in &gaps {
+        for idx in order {
             if probability >= confidence {
                 break;
             }
-            probability += own.probability;
-            n += 1;
+            // Where both gaps of a pair are taken, the pair counts once.
+            let is_twice = |pair: &(usize, usize)| {
+                (pair.0 == idx && taken.contains(&pair.1))
+                    || (pair.1 == idx && taken.contains(&pair.0))
+            };
+            let twice: f64 =
+                self.pairs.iter().filter(|(pair, _)| is_twice(pair)).map(|(_, p)| p).sum();
+            probability += self.gaps[idx].probability - twice;
+            taken.push(idx);
         }
-        gaps.truncate(n);
-        Suspects { gaps, probability }
+        Suspects { gaps: taken.into_iter().map(|idx| self.gaps[idx]).collect(), probability }
     }
 }
 
@@ -255,8 +301,11 @@ mod tests {
     #[test]
     fn probabilities_add_up() {
         for probes in [&[][..], &[(16, -0.05)], &[(16, -0.05), (8, -0.04), (4, 0.01), (8, -0.05)]] {
-            let Posterior { gaps, none } = posterior(16, probes);
-            let sum: f64 = none + gaps.iter().map(|own| own.probability).sum::<f64>();
+            let posterior = posterior(16, probes);
+            let of_gaps: f64 = posterior.gaps.iter().map(|own| own.probability).sum();
+            let sum = posterior.none + of_gaps - posterior.both();
+            let all = posterior.suspects(1.0).probability;
+            assert!((posterior.none + all - 1.0).abs() < 1e-9, "{all}");
             assert!((sum - 1.0).abs() < 1e-9, "{sum}");
         }
     }
@@ -275,6 +324,16 @@ mod tests {
         let probes = [(16, -0.11), (12, -0.11), (11, -0.01), (8, -0.01), (4, -0.01), (2, 0.0)];
         let suspects = posterior(16, &probes).suspects(0.9);
         assert!(suspects.has(12) && suspects.n() == 1, "{suspects:?}");
+    }
+
+    /// Which of two equal changes is larger would need many probes, and nobody asks.
+    #[test]
+    fn two_equal_changes_are_both_culprits() {
+        let probes = [(16, -0.1), (12, -0.1), (11, -0.05), (8, -0.051), (7, -0.001), (4, 0.0)];
+        let found = posterior(16, &probes);
+        let suspects = found.suspects(0.9);
+        assert!(suspects.n() == 1 && (suspects.has(8) || suspects.has(12)), "{suspects:?}");
+        assert!(found.both() > 0.9, "{found:?}");
     }
 
     #[test]

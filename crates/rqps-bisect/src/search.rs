@@ -2,7 +2,7 @@
 
 use crate::choice::information;
 use crate::gaps::Gap;
-use crate::posterior::{Model, Posterior, Suspects};
+use crate::posterior::{GapProbability, Model, Posterior, Suspects};
 use crate::probe::{HALF_WIDTH, Probe};
 
 /// Standard error that a probe is expected to have before there is one.
@@ -14,6 +14,9 @@ const USUAL_BUILDS: f64 = 0.004;
 /// Commits whose information is worked out, besides those that are built: more of them lie so near to each other that
 /// they tell the same.
 const N_CANDIDATES: usize = 8;
+
+/// How often one commit is measured at most: what its build differs by stays.
+const MOST_OF_ONE: usize = 6;
 
 /// What is known of a commit before it is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,8 +34,9 @@ pub enum Commit {
 pub enum Next {
     /// Measure a commit, by its place.
     Measure(usize),
-    /// The culprit is among these, with the confidence that was asked for; no commit that can be built divides them.
-    Found(Suspects),
+    /// The culprit, or the two that changed the speed about as much, in order. The most probable one has the confidence
+    /// that was asked for. No commit that can be built divides a gap.
+    Found(Vec<GapProbability>),
     /// The ends do not differ, with the confidence that was asked for, or by less than is searched for.
     NoDifference,
     /// No probe would tell more.
@@ -110,13 +114,25 @@ impl Search {
         if posterior.none >= self.confidence {
             return Next::NoDifference;
         }
-        let suspects = posterior.suspects(self.confidence);
-        let is_sure = suspects.probability >= self.confidence;
-        let [only] = suspects.gaps.as_slice() else { return self.best(&posterior, suspects) };
-        if is_sure && !self.can_divide(&only.gap) {
-            return Next::Found(suspects);
+        self.found(&posterior).map_or_else(|| self.best(&posterior), Next::Found)
+    }
+
+    /// The culprits, if they are known.
+    fn found(&self, posterior: &Posterior) -> Option<Vec<GapProbability>> {
+        let mut all = posterior.gaps.clone();
+        all.sort_by(|a, b| b.probability.total_cmp(&a.probability));
+        let is_known = |own: &GapProbability, wanted: f64| {
+            own.probability >= wanted && !self.can_divide(&own.gap)
+        };
+        let first = all.first().filter(|own| is_known(own, self.confidence))?;
+        let both = posterior.both();
+        if both < 0.5 {
+            return Some(vec![*first]);
         }
-        self.best(&posterior, suspects)
+        let second = all.get(1).filter(|own| is_known(own, self.confidence * both))?;
+        let mut two = vec![*first, *second];
+        two.sort_by_key(|own| own.gap.first);
+        Some(two)
     }
 
     /// Whether the ends differ by less than is searched for, on every step: two builds of equal speed may differ, too.
@@ -158,7 +174,7 @@ impl Search {
     }
 
     /// The probe that tells most per time.
-    fn best(&self, posterior: &Posterior, suspects: Suspects) -> Next {
+    fn best(&self, posterior: &Posterior) -> Next {
         let sds: Vec<f64> = self.steps.iter().map(|probes| usual_sd(probes)).collect();
         let worth = |&place: &usize| {
             let build_s = if self.is_built(place) { 0.0 } else { self.build_s };
@@ -171,7 +187,10 @@ impl Search {
             .map(|place| (worth(&place), place))
             .max_by(|(a, _), (b, _)| a.total_cmp(b))
             .filter(|(worth, _)| *worth > 0.0);
-        best.map_or(Next::Stuck(suspects), |(_, place)| Next::Measure(place))
+        best.map_or_else(
+            || Next::Stuck(posterior.suspects(self.confidence)),
+            |(_, place)| Next::Measure(place),
+        )
     }
 
     /// Commits that are worth a look: those that divide the probability evenly, and those whose builds are there.
@@ -194,7 +213,13 @@ impl Search {
         }
         all.sort_unstable();
         all.dedup();
+        all.retain(|&place| self.n_probes_of(place) < MOST_OF_ONE);
         all
+    }
+
+    fn n_probes_of(&self, place: usize) -> usize {
+        let of_step = |probes: &Vec<Probe>| probes.iter().filter(|own| own.commit == place).count();
+        self.steps.iter().map(of_step).max().unwrap_or(0)
     }
 
     /// The commit of a gap that can be built and is nearest to a place.
@@ -217,6 +242,10 @@ mod tests {
 
     fn search(n: usize) -> Search {
         Search::new(vec![Commit::New; n], 1, 0.95)
+    }
+
+    fn gaps_of(culprits: &[GapProbability]) -> Vec<Gap> {
+        culprits.iter().map(|own| own.gap).collect()
     }
 
     #[test]
@@ -250,8 +279,8 @@ mod tests {
                         end => break end,
                     }
                 };
-                let Next::Found(suspects) = &end else { panic!("{noise}, {sd}: {end:?}") };
-                assert!(suspects.has(5) && suspects.n() == 1, "{noise}, {sd}: {suspects:?}");
+                let Next::Found(culprits) = &end else { panic!("{noise}, {sd}: {end:?}") };
+                assert_eq!(gaps_of(culprits), [Gap { first: 5, last: 5 }], "{noise}, {sd}");
             }
         }
     }
@@ -287,8 +316,31 @@ mod tests {
         }
         search.set_commit(5, Commit::Broken);
         search.set_commit(6, Commit::Broken);
-        let Next::Found(suspects) = search.next() else { panic!("{:?}", search.next()) };
-        assert_eq!(suspects.gaps[0].gap, Gap { first: 5, last: 7 });
+        let Next::Found(culprits) = search.next() else { panic!("{:?}", search.next()) };
+        assert_eq!(gaps_of(&culprits), [Gap { first: 5, last: 7 }]);
+    }
+
+    /// Which of the two is larger would need many probes, and nobody asks.
+    #[test]
+    fn two_changes_of_one_size_are_both_found() {
+        let probes = [(16, -0.1), (12, -0.1), (11, -0.05), (8, -0.051), (7, -0.001), (4, 0.0)];
+        let mut search = search(16);
+        for (commit, log_ratio) in probes {
+            search.add(0, Probe { commit, log_ratio, sd: 0.003 });
+        }
+        let Next::Found(culprits) = search.next() else { panic!("{:?}", search.next()) };
+        assert_eq!(gaps_of(&culprits), [8, 12].map(|place| Gap { first: place, last: place }));
+    }
+
+    #[test]
+    fn a_commit_is_measured_a_few_times_at_most() {
+        let mut search = search(2);
+        for _ in 0..MOST_OF_ONE {
+            search.add(0, Probe { commit: 2, log_ratio: -0.02, sd: 0.02 });
+        }
+        search.set_commit(2, Commit::Built);
+        search.set_times(60.0, 1e9);
+        assert_eq!(search.next(), Next::Measure(1));
     }
 
     #[test]

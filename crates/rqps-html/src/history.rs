@@ -1,6 +1,6 @@
 //! A history as one HTML file that opens offline: what changed, a chart and a table per series.
 
-mod axis;
+pub(crate) mod axis;
 mod chart;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};

@@ -31,6 +31,7 @@ mod policy;
 mod ratios;
 mod room;
 mod scale;
+pub mod search;
 mod series;
 mod size;
 mod stacks;

@@ -3,6 +3,8 @@
 //! Each probe is a run: the good end and one commit, interleaved, and now and then the bad end beside them. What earlier
 //! runs of the same plans measured is taken from the store, so that the same command resumes a search.
 
+mod comparison;
+mod page;
 mod range;
 mod told;
 
@@ -12,7 +14,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 use rqps_analysis::{Analysis, Bar, CellState, Judging};
-use rqps_bisect::{Commit, Next, Probe, Search, Suspects};
+use rqps_bisect::{Commit, GapProbability, Next, Probe, Search, Suspects};
 use rqps_build::{Commit as BuiltCommit, Record};
 use rqps_model::{Estimate, Run};
 use rqps_runner::Plan;
@@ -22,9 +24,10 @@ use rqps_text::words::list;
 use self::range::Range;
 use crate::args::BisectArgs;
 use crate::commit_plans::{self, commit_line, finished_runs, is_of};
+use crate::output::say;
 use crate::patterns::Patterns;
 use crate::progress::Progress;
-use crate::run::{carry_out, measured};
+use crate::run::{measured, shown};
 use crate::{Surroundings, report};
 
 /// The bad end is measured again beside every probe of this number.
@@ -40,12 +43,20 @@ const MOST_PROBES: usize = 60;
 /// The tag of a run of a search that came to its end.
 const SEARCHED: &str = "searched";
 
-/// How often one commit is measured at most.
-const MOST_OF_ONE: usize = 6;
+/// How a search ended.
+enum End {
+    /// The culprit, or two of them.
+    Found(Vec<GapProbability>),
+    /// The ends do not differ.
+    NoDifference,
+    /// More probes would tell little; these remain.
+    Undecided(Suspects),
+}
 
 /// A commit that was measured beside the good end.
 struct Measured {
     place: usize,
+    run_id: String,
     /// Its rQPS by step: the step's title, and the ratio.
     ratios: BTreeMap<String, Estimate>,
 }
@@ -130,20 +141,42 @@ impl<'a> Hunt<'a> {
 
     /// Measures until there is an answer, and tells it.
     fn run(&mut self) -> Result<ExitCode> {
+        let end = self.end()?;
+        let answer = told::answer(self, &end);
+        say(&format!("\n{}\n\n{}", answer.join("\n"), told::probes(self)?))?;
+        let (code, comparisons) = match &end {
+            End::Found(culprits) => comparison::all(self, culprits)?,
+            End::NoDifference => (ExitCode::from(1), Vec::new()),
+            End::Undecided(_) => (ExitCode::from(2), Vec::new()),
+        };
+        if let Some(path) = page::write(self, answer, &end, comparisons)? {
+            say(&format!("search: {}\n", shown(&path)))?;
+        }
+        Ok(code)
+    }
+
+    /// Measures until there is an answer. The page shows each probe.
+    fn end(&mut self) -> Result<End> {
         loop {
             self.around.go_on()?;
-            match self.search()?.next() {
-                Next::Measure(place) if self.may_measure(place) => self.probe(place)?,
+            let search = self.search()?;
+            match search.next() {
+                Next::Measure(place) if self.probes.len() < MOST_PROBES => self.probe(place)?,
                 Next::Measure(_) => {
-                    let posterior = self.search()?.posterior();
-                    return self.undecided(&posterior.suspects(self.confidence));
+                    return Ok(End::Undecided(search.posterior().suspects(self.confidence)));
                 }
-                Next::Found(suspects) => return self.found(&suspects),
-                Next::Stuck(suspects) => return self.undecided(&suspects),
-                Next::NoDifference => {
-                    told::no_difference(self)?;
-                    return Ok(ExitCode::from(1));
-                }
+                Next::Found(culprits) => return Ok(End::Found(culprits)),
+                Next::Stuck(suspects) => return Ok(End::Undecided(suspects)),
+                Next::NoDifference => return Ok(End::NoDifference),
+            }
+            if !self.probes.is_empty() {
+                let suspects = self.search()?.posterior().suspects(self.confidence);
+                page::write(
+                    self,
+                    told::so_far(self, &suspects),
+                    &End::Undecided(suspects),
+                    Vec::new(),
+                )?;
             }
         }
     }
@@ -157,12 +190,6 @@ impl<'a> Hunt<'a> {
             store.add_tag(&run.id, &tag)?;
         }
         Ok(())
-    }
-
-    /// Whether a commit may be measured once more.
-    fn may_measure(&self, place: usize) -> bool {
-        let n = self.probes.iter().filter(|probe| probe.place == place).count();
-        n < MOST_OF_ONE && self.probes.len() < MOST_PROBES
     }
 
     fn note(&self, line: &str) {
@@ -335,37 +362,16 @@ impl<'a> Hunt<'a> {
                     self.skip(place, why);
                 }
                 _ if ratios.is_empty() => {}
-                _ => self.probes.push(Measured { place, ratios }),
+                _ => {
+                    let run_id = run.id.clone();
+                    self.probes.push(Measured { place, run_id, ratios });
+                }
             }
         }
         if let Some(end) = run.finished_unix_ms {
             self.probe_s.push((end - run.started_unix_ms) as f64 / 1000.0);
         }
         Ok(())
-    }
-
-    /// Tells the commit, and measures it beside the one before it for cause and stacks.
-    fn found(&self, suspects: &Suspects) -> Result<ExitCode> {
-        told::found(self, suspects)?;
-        let Some(only) = suspects.gaps.first() else { return Ok(ExitCode::from(2)) };
-        let plan = || self.range.profiled(&[only.gap.first - 1, only.gap.last], self.around);
-        let store = Store::open(&self.around.results)?;
-        if !self.args.new {
-            for run in finished_runs(&store, self.range.name())? {
-                if is_of(&run, plan()?, &store, self.around)? {
-                    told::compared(&run)?;
-                    return Ok(ExitCode::SUCCESS);
-                }
-            }
-        }
-        drop(store);
-        self.note("measure the commit beside the one before it, with stacks");
-        Ok(carry_out(plan()?, &self.args.run(), self.around)?.code())
-    }
-
-    fn undecided(&self, suspects: &Suspects) -> Result<ExitCode> {
-        told::undecided(self, suspects)?;
-        Ok(ExitCode::from(2))
     }
 }
 

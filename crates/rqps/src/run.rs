@@ -242,7 +242,7 @@ fn keep_unfinished(store: &Store, plan: &Plan) {
 }
 
 /// A path as one would type it from here.
-fn shown(path: &Path) -> String {
+pub(crate) fn shown(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     path.strip_prefix(here).unwrap_or(path).display().to_string()
 }

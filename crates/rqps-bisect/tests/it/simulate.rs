@@ -1,10 +1,10 @@
 //! Commits whose speeds are known, and searches among them.
 
-use rqps_bisect::{Commit, Next, Probe, Search};
+use rqps_bisect::{Commit, GapProbability, Next, Probe, Search};
 use rqps_stats::random::Random;
 
 /// What is searched.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Setting {
     /// Commits after the good end.
     pub(crate) n: usize,
@@ -16,11 +16,37 @@ pub(crate) struct Setting {
     pub(crate) sd: f64,
     /// Commits that cannot be built.
     pub(crate) n_broken: usize,
+    /// Other changes.
+    pub(crate) others: Vec<Other>,
+}
+
+/// A change after the culprit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Other {
+    /// How many commits later.
+    pub(crate) after: usize,
+    /// The part of its QPS that it costs.
+    pub(crate) loss: f64,
 }
 
 impl Setting {
     pub(crate) fn usual() -> Self {
-        Self { n: 64, loss: 0.05, builds: 0.004, sd: 0.004, n_broken: 3 }
+        Self { n: 64, loss: 0.05, builds: 0.004, sd: 0.004, n_broken: 3, others: Vec::new() }
+    }
+
+    /// The places of changes that are large enough to be named.
+    fn culprits(&self, culprit: usize) -> Vec<usize> {
+        let large = self.others.iter().filter(|other| other.loss > self.loss / 3.0);
+        let places = large.map(|other| culprit + other.after).filter(|&place| place <= self.n);
+        std::iter::once(culprit).chain(places).collect()
+    }
+
+    /// Logarithm of the QPS at a place over that of the good end.
+    fn change(&self, place: usize, culprit: usize) -> f64 {
+        let own = Other { after: 0, loss: self.loss };
+        let all = std::iter::once(&own).chain(&self.others);
+        let before = all.filter(|other| place >= culprit + other.after);
+        before.map(|other| (1.0 - other.loss).ln()).sum()
     }
 }
 
@@ -29,12 +55,14 @@ impl Setting {
 pub(crate) struct Tally {
     /// That named commits.
     pub(crate) n_found: usize,
-    /// Of these, whose set holds the culprit.
+    /// Of these, who named culprits alone.
     pub(crate) n_held: usize,
     /// That said that the ends do not differ.
     pub(crate) n_without: usize,
     /// That reached the most probes.
     pub(crate) n_given_up: usize,
+    /// That named two culprits.
+    pub(crate) n_two: usize,
     n_probes: usize,
     n_searches: usize,
 }
@@ -48,7 +76,7 @@ impl Tally {
 /// Most probes of a search.
 const MOST_PROBES: usize = 60;
 
-pub(crate) fn tally(setting: Setting, n_searches: u64) -> Tally {
+pub(crate) fn tally(setting: &Setting, n_searches: u64) -> Tally {
     let mut tally = Tally::default();
     for seed in 0..n_searches {
         search(setting, seed, &mut tally);
@@ -56,7 +84,7 @@ pub(crate) fn tally(setting: Setting, n_searches: u64) -> Tally {
     tally
 }
 
-fn search(setting: Setting, seed: u64, tally: &mut Tally) {
+fn search(setting: &Setting, seed: u64, tally: &mut Tally) {
     let mut random = Random::new(seed * 7919 + 17);
     let culprit = 1 + random.position(setting.n);
     let mut broken = Vec::new();
@@ -76,15 +104,19 @@ fn search(setting: Setting, seed: u64, tally: &mut Tally) {
                 search.set_commit(place, Commit::Broken);
             }
             Next::Measure(place) => {
-                let change = if place >= culprit { (1.0 - setting.loss).ln() } else { 0.0 };
-                let log_ratio = change + builds[place] - builds[0] + setting.sd * random.normal();
+                let log_ratio = setting.change(place, culprit) + builds[place] - builds[0]
+                    + setting.sd * random.normal();
                 search.add(0, Probe { commit: place, log_ratio, sd: setting.sd });
                 search.set_commit(place, Commit::Built);
                 tally.n_probes += 1;
             }
-            Next::Found(suspects) => {
+            Next::Found(culprits) => {
                 tally.n_found += 1;
-                tally.n_held += usize::from(suspects.has(culprit));
+                tally.n_two += usize::from(culprits.len() > 1);
+                let places = setting.culprits(culprit);
+                let is_right =
+                    |own: &GapProbability| places.iter().any(|place| own.gap.has(*place));
+                tally.n_held += usize::from(culprits.iter().all(is_right));
                 return;
             }
             Next::NoDifference => {

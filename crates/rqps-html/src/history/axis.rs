@@ -1,6 +1,6 @@
-//! The vertical axis of a series: linear, from about the smallest to about the largest value.
+//! The vertical axis of values: linear, from about the smallest to about the largest value.
 
-use rqps_analysis::history::Series;
+use rqps_model::Estimate;
 
 /// Whiskers may widen the axis by this many times the span of the points; longer ones are cut off.
 const WHISKER_ROOM: f64 = 0.8;
@@ -16,7 +16,7 @@ const TICKS: f64 = 4.0;
 
 /// A linear axis of values, drawn from `top_px` down to `bottom_px`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Axis {
+pub(crate) struct Axis {
     low: f64,
     high: f64,
     top_px: f64,
@@ -24,9 +24,9 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// An axis that holds every point of a series and its whiskers as far as there is room.
-    pub(super) fn of(series: &Series, (top_px, bottom_px): (f64, f64)) -> Self {
-        let values = || series.points.iter().map(|p| p.value);
+    /// An axis that holds every value and its whiskers as far as there is room.
+    pub(crate) fn of(values: &[Estimate], (top_px, bottom_px): (f64, f64)) -> Self {
+        let values = || values.iter();
         let low = values().map(|v| v.point).fold(f64::INFINITY, f64::min);
         let high = values().map(|v| v.point).fold(0.0, f64::max);
         let ends = || values().filter_map(|v| v.interval);
@@ -43,13 +43,13 @@ impl Axis {
     }
 
     /// Where a value lies, pixels from the top; at the edge for what lies outside.
-    pub(super) fn px(self, value: f64) -> f64 {
+    pub(crate) fn px(self, value: f64) -> f64 {
         let share = ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0);
         self.bottom_px - share * (self.bottom_px - self.top_px)
     }
 
     /// Round values inside the axis with their texts.
-    pub(super) fn ticks(self) -> Vec<(f64, String)> {
+    pub(crate) fn ticks(self) -> Vec<(f64, String)> {
         let rough = (self.high - self.low) / TICKS;
         if !(rough.is_finite() && rough > 0.0) {
             return Vec::new();
@@ -70,6 +70,11 @@ impl Axis {
             .map(|value| (value, format!("{value:.decimals$}")))
             .collect()
     }
+}
+
+/// Whole pixels and halves are enough.
+pub(crate) fn px(value: f64) -> String {
+    format!("{value:.1}")
 }
 
 #[cfg(test)]

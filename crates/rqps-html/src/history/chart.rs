@@ -5,8 +5,9 @@
 
 use maud::{Markup, html};
 
-use super::axis::Axis;
+use super::axis::{Axis, px};
 use rqps_analysis::history::{Change, History, Order, Point, Series, levels};
+use rqps_model::Estimate;
 use rqps_report::history::text::{interval, value};
 use rqps_report::history::words::change_in_short;
 use rqps_text::number::utc;
@@ -32,7 +33,8 @@ const SPACE: f64 = 12.0;
 pub(super) fn render(history: &History, series: &Series) -> Markup {
     let above = if series.changes.is_empty() { ABOVE.1 } else { ABOVE.0 };
     let bottom = HEIGHT as f64 - BELOW;
-    let axis = Axis::of(series, (above, bottom));
+    let values: Vec<Estimate> = series.points.iter().map(|point| point.value).collect();
+    let axis = Axis::of(&values, (above, bottom));
     let place = Places { n: series.points.len() as f64 };
     let labels: Vec<String> = series.points.iter().map(|p| label(history, p)).collect();
     let described = format!(
@@ -160,9 +162,4 @@ fn room(labels: &[String], at: usize) -> Option<&'static str> {
         [true, false] => Some("below page-only"),
         [false, false] => None,
     }
-}
-
-/// Whole pixels and halves are enough.
-fn px(value: f64) -> String {
-    format!("{value:.1}")
 }

@@ -14,6 +14,7 @@ pub(super) struct Range {
     /// All commits, both ends among them.
     pub(super) commits: Vec<Commit>,
     name: String,
+    repository: String,
     plans: CommitPlans,
 }
 
@@ -37,12 +38,18 @@ impl Range {
         let name = name(&good, &bad);
         plans.set_name(&name);
         let commits = std::iter::once(good).chain(after).collect();
-        Ok(Self { commits, name, plans })
+        let repository = repository.dir().file_name().unwrap_or_default().to_string_lossy();
+        Ok(Self { commits, name, repository: repository.into_owned(), plans })
     }
 
     /// The name of all plans.
     pub(super) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The name of the repository's directory.
+    pub(super) fn repository(&self) -> &str {
+        &self.repository
     }
 
     /// Which commits a run of such a plan measured; `None` where another one is among them.

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use rqps_analysis::Bar;
-use rqps_bisect::{Posterior, Suspects};
+use rqps_bisect::{GapProbability, Posterior, Suspects};
 use rqps_build::Commit;
 use rqps_model::{Estimate, Run};
 use rqps_text::number::{count, percent, plain_ratio, ratio_with_interval};
 use rqps_text::words::{list, one_line};
 
-use super::Hunt;
 use super::range::Range;
+use super::{End, Hunt};
 use crate::commit_plans::commit_line;
 use crate::output::{say, table};
 
@@ -38,10 +38,10 @@ pub(super) fn bar(bar: Bar) -> &'static str {
     }
 }
 
-/// A run that measured the commit beside the one before it.
-pub(super) fn compared(run: &Run) -> Result<()> {
-    let id = &run.id;
-    say(&format!("run {id} compares it with the commit before it; `rqps report {id}` shows it\n"))
+/// A run that measured a commit beside the one before it.
+pub(super) fn compared(run: &Run, commit: &Commit, before: &Commit) -> Result<()> {
+    let (id, commit, before) = (&run.id, commit.short(), before.short());
+    say(&format!("run {id} compares {commit} with {before}; `rqps report {id}` shows it\n"))
 }
 
 pub(super) fn beginning(range: &Range, steps: &[String]) -> String {
@@ -56,72 +56,89 @@ pub(super) fn probe_line(commit: &Commit, ratios: &BTreeMap<String, Estimate>) -
     format!("{}: {} of the good end", commit.short(), each.collect::<Vec<_>>().join(", "))
 }
 
-/// The answer: one commit, or several that cannot be told apart.
-pub(super) fn found(hunt: &Hunt<'_>, suspects: &Suspects) -> Result<()> {
-    let steps = hunt.steps_listed();
-    let probability = chance(suspects.probability);
-    let places: Vec<usize> = suspects.places().collect();
-    let text = match places.as_slice() {
-        [place] => {
-            let line = commit_line(&hunt.range.commits[*place]);
-            format!(
-                "{line}\nis the commit that changed {steps}, with a probability of {probability}.\n"
-            )
-        }
-        _ => format!(
-            "One of these {} changed {steps}, with a probability of {probability}. Nothing tells them \
-             apart, as commits between them cannot be measured.\n{}",
-            count(places.len(), "commit"),
-            listed(hunt, &places)
-        ),
-    };
-    say(&format!("\n{text}\n{}", probes(hunt)?))
+/// The answer of a search that has ended, in lines.
+pub(super) fn answer(hunt: &Hunt<'_>, end: &End) -> Vec<String> {
+    match end {
+        End::Found(culprits) => found(hunt, culprits),
+        End::NoDifference => no_difference(hunt),
+        End::Undecided(suspects) => undecided(hunt, suspects),
+    }
 }
 
-pub(super) fn no_difference(hunt: &Hunt<'_>) -> Result<()> {
+/// One commit, several that cannot be told apart, or two of these.
+fn found(hunt: &Hunt<'_>, culprits: &[GapProbability]) -> Vec<String> {
+    let steps = hunt.steps_listed();
+    let one = |GapProbability { gap, probability }: &GapProbability, changed: &str| {
+        let probability = chance(*probability);
+        if gap.n() == 1 {
+            let line = commit_line(&hunt.range.commits[gap.last]);
+            return vec![line, format!("{changed}, with a probability of {probability}.")];
+        }
+        let lead = format!(
+            "One of these {} changed {steps}, with a probability of {probability}. Nothing tells them \
+             apart, as commits between them cannot be measured.",
+            count(gap.n(), "commit"),
+        );
+        std::iter::once(lead).chain(listed(hunt, gap.first..=gap.last)).collect()
+    };
+    match culprits {
+        [only] => one(only, &format!("is the commit that changed {steps}")),
+        several => {
+            let lead = format!("{} changed {steps} about as much.", count(several.len(), "commit"));
+            let each = several.iter().flat_map(|own| one(own, "is one of them"));
+            std::iter::once(lead).chain(each).collect()
+        }
+    }
+}
+
+fn no_difference(hunt: &Hunt<'_>) -> Vec<String> {
     let steps = hunt.steps_listed();
     let [good, bad] = [0, hunt.range.last()].map(|place| hunt.range.commits[place].short());
-    say(&format!(
-        "\nNo difference of {} or more between {good} and {bad} on {steps}.\n\n{}",
-        hunt.args.min_change,
-        probes(hunt)?
-    ))
+    let least = &hunt.args.min_change;
+    vec![format!("No difference of {least} or more between {good} and {bad} on {steps}.")]
 }
 
 /// A search that cannot come to an answer.
-pub(super) fn undecided(hunt: &Hunt<'_>, suspects: &Suspects) -> Result<()> {
-    let steps = hunt.steps_listed();
-    let places: Vec<usize> = suspects.places().collect();
-    say(&format!(
-        "\nNo answer with {} confidence: more probes of this length would tell little.\nWith a probability of {}, \
-         one of {} changed {steps}:\n{}Measure each commit longer (--time, --starts), or ask for less \
-         (--confidence).\n\n{}",
-        hunt.args.commits.confidence,
-        chance(suspects.probability),
-        count(places.len(), "commit"),
-        listed(hunt, &places),
-        probes(hunt)?
-    ))
+fn undecided(hunt: &Hunt<'_>, suspects: &Suspects) -> Vec<String> {
+    let confidence = &hunt.args.commits.confidence;
+    let lead = format!(
+        "No answer with {confidence} confidence: more probes of this length would tell little."
+    );
+    let advice = "Measure each commit longer (--time, --starts), or ask for less (--confidence).";
+    [vec![lead], suspected(hunt, suspects), vec![advice.to_owned()]].concat()
 }
 
-fn listed(hunt: &Hunt<'_>, places: &[usize]) -> String {
-    let mut text: String = places
-        .iter()
-        .take(N_LISTED)
-        .map(|&place| {
-            let commit = &hunt.range.commits[place];
+/// What is known before there is an answer.
+pub(super) fn so_far(hunt: &Hunt<'_>, suspects: &Suspects) -> Vec<String> {
+    let lead = format!("No answer yet, after {}.", count(hunt.probes.len(), "probe"));
+    std::iter::once(lead).chain(suspected(hunt, suspects)).collect()
+}
+
+fn suspected(hunt: &Hunt<'_>, suspects: &Suspects) -> Vec<String> {
+    let lead = format!(
+        "With a probability of {}, one of {} changed {}:",
+        chance(suspects.probability),
+        count(suspects.n(), "commit"),
+        hunt.steps_listed()
+    );
+    std::iter::once(lead).chain(listed(hunt, suspects.places())).collect()
+}
+
+fn listed(hunt: &Hunt<'_>, places: impl Iterator<Item = usize>) -> Vec<String> {
+    let mut lines: Vec<String> = places
+        .map(|place| {
             let why = if hunt.broken.contains_key(&place) { " (cannot be measured)" } else { "" };
-            format!("  {}{why}\n", commit_line(commit))
+            format!("  {}{why}", commit_line(&hunt.range.commits[place]))
         })
         .collect();
-    if let Some(more) = places.len().checked_sub(N_LISTED).filter(|more| *more > 0) {
-        text.push_str(&format!("  and {}\n", count(more, "more commit")));
-    }
-    text
+    let n_more = lines.len().saturating_sub(N_LISTED);
+    lines.truncate(N_LISTED);
+    lines.extend((n_more > 0).then(|| format!("  and {}", count(n_more, "more commit"))));
+    lines
 }
 
 /// All probes in the order of the commits, with a chart of their ratios.
-fn probes(hunt: &Hunt<'_>) -> Result<String> {
+pub(super) fn probes(hunt: &Hunt<'_>) -> Result<String> {
     let posterior = hunt.search()?.posterior();
     let mut text = String::new();
     for step in hunt.steps() {
@@ -156,7 +173,7 @@ fn probes(hunt: &Hunt<'_>) -> Result<String> {
 }
 
 /// That a commit is the one: its share of those that no probe tells apart.
-fn probability(posterior: &Posterior, place: usize) -> String {
+pub(super) fn probability(posterior: &Posterior, place: usize) -> String {
     let of = posterior.gaps.iter().find(|own| own.gap.has(place));
     of.map_or_else(String::new, |own| chance(own.of_commit()))
 }

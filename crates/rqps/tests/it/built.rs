@@ -199,9 +199,22 @@ fn the_commit_that_made_it_slower_is_found_and_a_second_search_measures_nothing(
     let again = search();
     assert_eq!(again.code(), 0, "{}", again.stderr);
     assert!(again.stdout.contains(&answer), "{}", again.stdout);
-    assert!(again.stdout.contains(" compares it with the commit before it; "), "{}", again.stdout);
+    let compared = format!(" compares {} with ", &culprit[..12]);
+    assert!(again.stdout.contains(&compared), "{}", again.stdout);
     for measures in ["probe 1:", "start 1 of"] {
         assert!(!again.stderr.contains(measures), "{}", again.stderr);
+    }
+
+    // The page says the same.
+    let words = SEARCH.iter().filter(|word| **word != "--no-html");
+    let words: Vec<&str> =
+        words.copied().chain(["--good", first.as_str(), "--bad", "HEAD"]).collect();
+    let with_page = site.rqps(&words);
+    let path = with_page.stdout.lines().find_map(|line| line.strip_prefix("search: "));
+    let page = fs::read_to_string(site.bench.path(path.unwrap())).unwrap();
+    let told = ["commit 5", "is the commit that changed point-query", "rQPS 0.", "<svg"];
+    for told in told {
+        assert!(page.contains(told), "{told}: {page}");
     }
 }
 

@@ -1,0 +1,103 @@
+//! The probes of a step over the commits in their order.
+
+use maud::{Markup, html};
+
+use rqps_model::Estimate;
+use rqps_text::number::{count, ratio_with_interval};
+use rqps_text::words::one_line;
+
+use super::Search;
+use crate::history::axis::{Axis, px};
+
+/// Height of the drawing, of the room above its points, and of that for the labels below; pixels.
+const HEIGHT: usize = 230;
+const ABOVE: f64 = 24.0;
+const BELOW: f64 = 26.0;
+
+/// The drawing.
+pub(super) fn render(search: &Search, step_idx: usize) -> Markup {
+    let measured: Vec<(usize, &Estimate)> = search
+        .probes
+        .iter()
+        .filter_map(|probe| Some((probe.place, probe.ratio(step_idx)?)))
+        .collect();
+    let bottom = HEIGHT as f64 - BELOW;
+    let good = Estimate { point: 1.0, interval: None, n: 1 };
+    let values: Vec<Estimate> = measured.iter().map(|(_, ratio)| **ratio).chain([good]).collect();
+    let axis = Axis::of(&values, (ABOVE, bottom));
+    let places = Places { n: search.commits.len() as f64 };
+    let described = format!(
+        "rQPS of {} over {}",
+        search.steps[step_idx],
+        count(search.commits.len(), "commit")
+    );
+    html! {
+        div.plot-frame {
+            svg width="100%" height=(HEIGHT) role="img" aria-label=(one_line(&described)) {
+                @for (tick, text) in axis.ticks() {
+                    @let y = px(axis.px(tick));
+                    line.tick x1="0" x2="100%" y1=(y) y2=(y) {}
+                    text.tick-label x="-6" y=(y) { (text) }
+                }
+                @for &culprit in &search.culprits { (mark(search, places, culprit, bottom)) }
+                g.point.base {
+                    title { "good end" }
+                    circle cx=(places.middle(0)) cy=(px(axis.px(1.0))) r="4.5" {}
+                }
+                @for &(place, ratio) in &measured { (dot(search, axis, &places.middle(place), place, ratio)) }
+                text.below x="0" y=(HEIGHT - 6) { "good end" }
+                text.below x="100%" y=(HEIGHT - 6) text-anchor="end" { "bad end" }
+            }
+        }
+    }
+}
+
+/// Horizontal places of so many commits.
+#[derive(Clone, Copy)]
+struct Places {
+    n: f64,
+}
+
+impl Places {
+    /// Of a commit.
+    fn middle(self, place: usize) -> String {
+        format!("{:.2}%", (place as f64 + 0.5) / self.n * 100.0)
+    }
+
+    /// Between a commit and the one before it.
+    fn edge(self, place: usize) -> String {
+        format!("{:.2}%", place as f64 / self.n * 100.0)
+    }
+}
+
+/// A culprit: a line from top to bottom with its name.
+fn mark(search: &Search, places: Places, (first, last): (usize, usize), bottom: f64) -> Markup {
+    let is_right = first as f64 > 0.6 * places.n;
+    let (anchor, dx) = if is_right { ("end", "-5") } else { ("start", "5") };
+    let x = places.edge(first);
+    html! {
+        g.change.lower-change {
+            line x1=(x) x2=(x) y1="0" y2=(px(bottom)) {}
+            text x=(x) y="12" dx=(dx) text-anchor=(anchor) {
+                @if first < last { "one of " (count(last + 1 - first, "commit")) }
+                @else if let Some(commit) = search.commits.get(last) { (one_line(&commit.short)) }
+            }
+        }
+    }
+}
+
+fn dot(search: &Search, axis: Axis, x: &str, place: usize, ratio: &Estimate) -> Markup {
+    let y = px(axis.px(ratio.point));
+    let commit = search.commits.get(place);
+    let name = commit.map(|commit| format!("{} {}", commit.short, commit.subject));
+    let words = format!("{}: {}", name.unwrap_or_default(), ratio_with_interval(ratio));
+    html! {
+        g.point {
+            title { (one_line(&words)) }
+            @if let Some((low, high)) = ratio.interval {
+                line x1=(x) x2=(x) y1=(px(axis.px(low))) y2=(px(axis.px(high))) {}
+            }
+            circle cx=(x) cy=(y) r="4.5" {}
+        }
+    }
+}
