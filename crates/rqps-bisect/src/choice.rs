@@ -1,6 +1,6 @@
 //! How much a probe is expected to tell about the culprits.
 
-use crate::posterior::{Answer, Component, Model};
+use crate::posterior::{Answer, Component, Model, Trend};
 use crate::probe::Probe;
 
 /// Places at which densities are summed.
@@ -26,11 +26,11 @@ struct Expected {
 pub(crate) fn information(
     last: usize,
     steps: &[Vec<Probe>],
-    direction: f64,
+    trends: &[Trend],
     commit: usize,
     sds: &[f64],
 ) -> f64 {
-    let model = Model::of(last, steps, direction, Some(commit));
+    let model = Model::of(last, steps, trends.to_vec(), Some(commit));
     let mut known: Vec<Answer> = Vec::new();
     let mut place_of = |answer: Answer| {
         known.iter().position(|one| *one == answer).unwrap_or_else(|| {
@@ -106,8 +106,9 @@ mod tests {
     #[test]
     fn the_middle_tells_most() {
         let steps = [vec![Probe { commit: 16, log_ratio: -0.08, sd: 0.004 }]];
+        let trends = [Trend { direction: -1.0, is_clear: true }];
         let told: Vec<f64> = [1, 4, 8, 12, 15]
-            .map(|commit| information(16, &steps, -1.0, commit, &[0.004]))
+            .map(|commit| information(16, &steps, &trends, commit, &[0.004]))
             .to_vec();
         assert!(told[2] > told[1] && told[1] > told[0], "{told:?}");
         assert!(told[2] > told[3] && told[3] > told[4], "{told:?}");

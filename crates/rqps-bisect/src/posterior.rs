@@ -18,17 +18,29 @@ const BUILDS: [f64; 3] = [0.001, 0.004, 0.012];
 const SMALL_CHANGE: f64 = 0.02;
 const LARGE_CHANGE: f64 = 0.1;
 
+/// A change of this probability is worth a word.
+const LEAST_PROBABLE: f64 = 0.5;
+
 /// Weights below this part of the largest say nothing.
 const LEAST_WEIGHT: f64 = 1e-9;
 
 /// Of two changes, one is no culprit where the other is more than this times as large.
-const MUCH: f64 = 2.0;
+const MAX_SIZE_RATIO: f64 = 2.0;
+
+/// Whether the bad end of a step is faster or slower.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Trend {
+    /// -1 where it is slower, 1 where it is faster.
+    pub(crate) direction: f64,
+    /// Whether the ends differ by more than probes and builds do: other steps do not say which change is large.
+    pub(crate) is_clear: bool,
+}
 
 /// Which gaps hold the culprits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// No commit changed the speed.
-    None,
+    Unchanged,
     /// One commit did, or one far more than another.
     One(usize),
     /// Two did, about as much.
@@ -50,8 +62,8 @@ pub(crate) struct Model {
     /// By scale, then by step.
     evidence: Vec<Vec<Evidence>>,
     components: Vec<Component>,
-    /// -1 where the bad end is slower, so that the lower of two changes is the culprit; 1 where it is faster.
-    direction: f64,
+    /// Of each step, by its bad end.
+    trends: Vec<Trend>,
 }
 
 impl Model {
@@ -60,7 +72,7 @@ impl Model {
     pub(crate) fn of(
         last: usize,
         steps: &[Vec<Probe>],
-        direction: f64,
+        trends: Vec<Trend>,
         extra: Option<usize>,
     ) -> Self {
         let measured = steps.iter().flatten().map(|probe| probe.commit);
@@ -81,7 +93,7 @@ impl Model {
             }
         }
         normalise(&mut components);
-        Self { gaps, evidence, components, direction }
+        Self { gaps, evidence, components, trends }
     }
 
     /// The answers of all hypotheses that are as probable as `least`, with their probabilities.
@@ -93,11 +105,11 @@ impl Model {
         likely.flat_map(move |component| {
             let Component { scale_idx, hypothesis, probability } = *component;
             let parts = match hypothesis {
-                Hypothesis::None => vec![(Answer::None, 1.0)],
+                Hypothesis::None => vec![(Answer::Unchanged, 1.0)],
                 Hypothesis::One(gap) => vec![(Answer::One(gap), 1.0)],
                 Hypothesis::Two(a, b) if a == b => vec![(Answer::One(a), 1.0)],
                 Hypothesis::Two(a, b) => {
-                    let (first, second) = self.alone(scale_idx, a, b);
+                    let (first, second) = self.find_only(scale_idx, a, b);
                     let both = 1.0 - first - second;
                     vec![
                         (Answer::One(a), first),
@@ -111,20 +123,24 @@ impl Model {
         })
     }
 
-    /// Probabilities that the first of two changes is the only culprit, and that the second is: more than `MUCH` times
-    /// the other, in the direction of the ends. Of several steps the mean.
-    fn alone(&self, scale_idx: usize, a: usize, b: usize) -> (f64, f64) {
-        let steps = &self.evidence[scale_idx];
-        let of = |weights: [f64; 2]| {
-            let of_step = |evidence: &Evidence| {
+    /// Probabilities that the first of two changes is the only culprit, and that the second is: on every step more than
+    /// `MAX_SIZE_RATIO` times the other, in the direction of the ends.
+    fn find_only(&self, scale_idx: usize, a: usize, b: usize) -> (f64, f64) {
+        let any_clear = self.trends.iter().any(|trend| trend.is_clear);
+        let steps = self.evidence[scale_idx].iter().zip(&self.trends);
+        let deciding = || steps.clone().filter(|(_, trend)| trend.is_clear || !any_clear);
+        // The changes of a step are independent of those of the others.
+        let product = |weights: [f64; 2]| {
+            let in_step = |(evidence, trend): (&Evidence, &Trend)| {
                 let (mean, variance) = evidence.sum_of_two(a, b, weights);
-                normal::cumulative(self.direction * mean / variance.sqrt())
+                normal::cumulative(trend.direction * mean / variance.sqrt())
             };
-            steps.iter().map(of_step).sum::<f64>() / steps.len().max(1) as f64
+            deciding().map(in_step).product::<f64>()
         };
-        let (first, second) = (of([1.0, -MUCH]), of([-MUCH, 1.0]));
-        let most = (first + second).max(1.0);
-        (first / most, second / most)
+        let (first, second) = (product([1.0, -MAX_SIZE_RATIO]), product([-MAX_SIZE_RATIO, 1.0]));
+        // Two changes against the direction are both larger than twice the other.
+        let sum = (first + second).max(1.0);
+        (first / sum, second / sum)
     }
 
     /// Mean and variance of what a probe would give in a step, if a hypothesis were true.
@@ -185,8 +201,10 @@ fn normalise(components: &mut Vec<Component>) {
 pub struct GapProbability {
     /// The commits.
     pub gap: Gap,
-    /// The probability of all of them together.
+    /// The probability that a culprit is one of them.
     pub probability: f64,
+    /// The probability that one of them changed the speed, by however little.
+    pub changed: f64,
 }
 
 impl GapProbability {
@@ -209,7 +227,7 @@ pub struct Posterior {
     pairs: BTreeMap<(usize, usize), f64>,
 }
 
-/// The fewest commits that hold a culprit with a probability.
+/// A few commits that hold a culprit with a probability.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suspects {
     /// The commits, the most probable first.
@@ -241,9 +259,22 @@ impl Posterior {
     pub(crate) fn of(model: &Model) -> Self {
         let (mut none, mut pairs) = (0.0, BTreeMap::new());
         let mut of_gaps = vec![0.0; model.gaps.len()];
+        let mut changed = of_gaps.clone();
+        for Component { hypothesis, probability, .. } in &model.components {
+            match *hypothesis {
+                Hypothesis::None => {}
+                Hypothesis::One(gap) => changed[gap] += probability,
+                Hypothesis::Two(a, b) => {
+                    changed[a] += probability;
+                    if a != b {
+                        changed[b] += probability;
+                    }
+                }
+            }
+        }
         for (_, answer, probability) in model.answers(0.0) {
             match answer {
-                Answer::None => none += probability,
+                Answer::Unchanged => none += probability,
                 Answer::One(gap) => of_gaps[gap] += probability,
                 Answer::Two(first, second) => {
                     of_gaps[first] += probability;
@@ -252,18 +283,39 @@ impl Posterior {
                 }
             }
         }
-        let gaps = model.gaps.iter().zip(of_gaps);
-        let gaps = gaps.map(|(&gap, probability)| GapProbability { gap, probability }).collect();
-        Self { gaps, none, pairs }
+        let gaps = model.gaps.iter().zip(of_gaps).zip(changed);
+        let gaps =
+            gaps.map(|((&gap, probability), changed)| GapProbability { gap, probability, changed });
+        Self { gaps: gaps.collect(), none, pairs }
     }
 
     /// Probability that there are two culprits, which some probe tells apart.
-    #[must_use]
-    pub fn both(&self) -> f64 {
+    pub(crate) fn sum_of_pairs(&self) -> f64 {
         self.pairs.values().sum()
     }
 
-    /// The smallest set of commits that holds a culprit with a probability of `confidence`, or all.
+    /// Commits beside a gap that changed the speed, too: the fewest that hold such a change if there is one, or `None`
+    /// where there probably is none.
+    pub(crate) fn others(&self, beside: &[Gap], confidence: f64) -> Option<Suspects> {
+        let mut others: Vec<GapProbability> =
+            self.gaps.iter().filter(|own| !beside.contains(&own.gap)).copied().collect();
+        others.sort_by(|a, b| b.changed.total_cmp(&a.changed));
+        let whole: f64 = others.iter().map(|own| own.changed).sum();
+        if whole < LEAST_PROBABLE {
+            return None;
+        }
+        let mut probability = 0.0;
+        let is_needed = |own: &GapProbability| {
+            let is_needed = probability < confidence * whole;
+            probability += own.changed;
+            is_needed
+        };
+        let gaps: Vec<GapProbability> = others.into_iter().take_while(is_needed).collect();
+        let probability = gaps.iter().map(|own| own.changed).sum::<f64>().min(1.0);
+        Some(Suspects { gaps, probability })
+    }
+
+    /// Few commits that hold a culprit with a probability of `confidence`, the most probable first, or all.
     #[must_use]
     pub fn suspects(&self, confidence: f64) -> Suspects {
         let mut order: Vec<usize> = (0..self.gaps.len()).collect();
@@ -293,9 +345,53 @@ mod tests {
     use super::*;
 
     fn posterior(last: usize, probes: &[(usize, f64)]) -> Posterior {
-        let probes =
-            probes.iter().map(|&(commit, log_ratio)| Probe { commit, log_ratio, sd: 0.003 });
-        Posterior::of(&Model::of(last, &[probes.collect()], -1.0, None))
+        of_steps(last, &[(-1.0, probes)])
+    }
+
+    /// With the direction of each step's ends; 0 where they do not differ.
+    fn of_steps(last: usize, steps: &[(f64, &[(usize, f64)])]) -> Posterior {
+        let probe = |&(commit, log_ratio): &(usize, f64)| Probe { commit, log_ratio, sd: 0.004 };
+        let trend = |direction: f64| Trend { direction, is_clear: direction != 0.0 };
+        let probes: Vec<Vec<Probe>> =
+            steps.iter().map(|(_, probes)| probes.iter().map(probe).collect()).collect();
+        let trends = steps.iter().map(|(direction, _)| trend(*direction)).collect();
+        Posterior::of(&Model::of(last, &probes, trends, None))
+    }
+
+    /// Probes of the commits on both sides of 8 and 12, and of the ends, where these changed the speed by so much.
+    fn probes_of(eighth: f64, twelfth: f64) -> Vec<(usize, f64)> {
+        let at = |commit: usize| {
+            let of = |from: usize, change: f64| if commit >= from { change } else { 0.0 };
+            (commit, of(8, eighth) + of(12, twelfth))
+        };
+        [16, 14, 12, 11, 9, 8, 7, 4].map(at).to_vec()
+    }
+
+    #[test]
+    fn culprits_of_several_steps_are_those_of_any() {
+        for (first, second, wanted) in [
+            // Both on one step, and one that nothing changed.
+            ((-1.0, -0.05, -0.05), (0.0, 0.0, 0.0), [true, true]),
+            ((-1.0, -0.02, -0.08), (0.0, 0.0, 0.0), [false, true]),
+            // Each on a step of its own.
+            ((-1.0, 0.0, -0.05), (-1.0, -0.05, 0.0), [true, true]),
+            // One step is slower, the other one faster.
+            ((-1.0, -0.03, -0.03), (1.0, 0.04, 0.04), [true, true]),
+            ((-1.0, -0.08, -0.01), (-1.0, -0.01, -0.08), [true, true]),
+            ((-1.0, -0.05, -0.05), (-1.0, -0.05, -0.05), [true, true]),
+            ((-1.0, -0.05, 0.0), (1.0, 0.05, 0.0), [true, false]),
+        ] {
+            let probes = [first, second].map(|(_, eighth, twelfth)| probes_of(eighth, twelfth));
+            let found = of_steps(16, &[(first.0, &probes[0]), (second.0, &probes[1])]);
+            let probability = |place: usize| {
+                found.gaps.iter().find(|own| own.gap.has(place)).map_or(0.0, |own| own.probability)
+            };
+            let found = [8, 12].map(probability);
+            for (probability, wanted) in found.into_iter().zip(wanted) {
+                let is_right = if wanted { probability > 0.95 } else { probability < 0.2 };
+                assert!(is_right, "{first:?}, {second:?}: {found:?}");
+            }
+        }
     }
 
     #[test]
@@ -303,7 +399,7 @@ mod tests {
         for probes in [&[][..], &[(16, -0.05)], &[(16, -0.05), (8, -0.04), (4, 0.01), (8, -0.05)]] {
             let posterior = posterior(16, probes);
             let of_gaps: f64 = posterior.gaps.iter().map(|own| own.probability).sum();
-            let sum = posterior.none + of_gaps - posterior.both();
+            let sum = posterior.none + of_gaps - posterior.sum_of_pairs();
             let all = posterior.suspects(1.0).probability;
             assert!((posterior.none + all - 1.0).abs() < 1e-9, "{all}");
             assert!((sum - 1.0).abs() < 1e-9, "{sum}");
@@ -326,14 +422,14 @@ mod tests {
         assert!(suspects.has(12) && suspects.n() == 1, "{suspects:?}");
     }
 
-    /// Which of two equal changes is larger would need many probes, and nobody asks.
+    /// Which one is larger would need many probes.
     #[test]
     fn two_equal_changes_are_both_culprits() {
         let probes = [(16, -0.1), (12, -0.1), (11, -0.05), (8, -0.051), (7, -0.001), (4, 0.0)];
         let found = posterior(16, &probes);
         let suspects = found.suspects(0.9);
         assert!(suspects.n() == 1 && (suspects.has(8) || suspects.has(12)), "{suspects:?}");
-        assert!(found.both() > 0.9, "{found:?}");
+        assert!(found.sum_of_pairs() > 0.9, "{found:?}");
     }
 
     #[test]

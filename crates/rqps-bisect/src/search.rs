@@ -2,7 +2,7 @@
 
 use crate::choice::information;
 use crate::gaps::Gap;
-use crate::posterior::{GapProbability, Model, Posterior, Suspects};
+use crate::posterior::{GapProbability, Model, Posterior, Suspects, Trend};
 use crate::probe::{HALF_WIDTH, Probe};
 
 /// Standard error that a probe is expected to have before there is one.
@@ -15,8 +15,13 @@ const USUAL_BUILDS: f64 = 0.004;
 /// they tell the same.
 const N_CANDIDATES: usize = 8;
 
-/// How often one commit is measured at most: what its build differs by stays.
-const MOST_OF_ONE: usize = 6;
+/// A commit that was measured so often, and precisely enough, is not measured for its own sake again: what its build
+/// differs by stays.
+const ENOUGH_PROBES: usize = 6;
+
+/// A probe that is expected to tell less than this, in nats, is not worth its time: of two commits that are as probable
+/// as each other, it would make one 52% probable.
+const LEAST_TOLD: f64 = 1e-3;
 
 /// What is known of a commit before it is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,13 +39,21 @@ pub enum Commit {
 pub enum Next {
     /// Measure a commit, by its place.
     Measure(usize),
-    /// The culprit, or the two that changed the speed about as much, in order. The most probable one has the confidence
-    /// that was asked for. No commit that can be built divides a gap.
-    Found(Vec<GapProbability>),
+    /// The culprits are known.
+    Found(Known),
     /// The ends do not differ, with the confidence that was asked for, or by less than is searched for.
     NoDifference,
-    /// No probe would tell more.
-    Stuck(Suspects),
+    /// More probes would tell little.
+    Stuck,
+}
+
+/// The culprits that are known with the confidence that was asked for. No commit that can be built divides their gaps.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Known {
+    /// One, or the two that changed the speed about as much, in order.
+    pub culprits: Vec<GapProbability>,
+    /// Commits of which one probably changed the speed, too.
+    pub others: Option<Suspects>,
 }
 
 /// A search for the commit that changed the speed.
@@ -97,7 +110,7 @@ impl Search {
     /// What is known now.
     #[must_use]
     pub fn posterior(&self) -> Posterior {
-        Posterior::of(&Model::of(self.commits.len(), &self.steps, self.direction(), None))
+        Posterior::of(&Model::of(self.commits.len(), &self.steps, self.trends(), None))
     }
 
     /// What to do next.
@@ -114,48 +127,72 @@ impl Search {
         if posterior.none >= self.confidence {
             return Next::NoDifference;
         }
-        self.found(&posterior).map_or_else(|| self.best(&posterior), Next::Found)
+        match self.known_of(&posterior) {
+            Some((known, true)) => Next::Found(known),
+            _ => self.best(&posterior),
+        }
     }
 
-    /// The culprits, if they are known.
-    fn found(&self, posterior: &Posterior) -> Option<Vec<GapProbability>> {
-        let mut all = posterior.gaps.clone();
-        all.sort_by(|a, b| b.probability.total_cmp(&a.probability));
-        let is_known = |own: &GapProbability, wanted: f64| {
-            own.probability >= wanted && !self.can_divide(&own.gap)
+    /// The culprits that are known, also where there may be a second one.
+    #[must_use]
+    pub fn known(&self) -> Option<Known> {
+        self.known_of(&self.posterior()).map(|(known, _)| known)
+    }
+
+    /// The same, and whether these are all.
+    fn known_of(&self, posterior: &Posterior) -> Option<(Known, bool)> {
+        let mut ranked = posterior.gaps.clone();
+        ranked.sort_by(|a, b| b.probability.total_cmp(&a.probability));
+        let is_culprit = |own: &&GapProbability| {
+            own.probability >= self.confidence && !self.can_divide(&own.gap)
         };
-        let first = all.first().filter(|own| is_known(own, self.confidence))?;
-        let both = posterior.both();
-        if both < 0.5 {
-            return Some(vec![*first]);
-        }
-        let second = all.get(1).filter(|own| is_known(own, self.confidence * both))?;
-        let mut two = vec![*first, *second];
-        two.sort_by_key(|own| own.gap.first);
-        Some(two)
+        let first = *ranked.first().filter(is_culprit)?;
+        let has_second = posterior.sum_of_pairs() >= 0.5;
+        // How large it is need not be known as well: near twice the other, that would take many probes.
+        let has_changed =
+            |own: &&GapProbability| own.changed >= self.confidence && !self.can_divide(&own.gap);
+        let second = ranked.get(1).filter(|_| has_second).filter(has_changed);
+        let mut culprits: Vec<GapProbability> =
+            [first].into_iter().chain(second.copied()).collect();
+        culprits.sort_by_key(|own| own.gap.first);
+        let gaps: Vec<Gap> = culprits.iter().map(|own| own.gap).collect();
+        let others = posterior.others(&gaps, self.confidence).filter(|_| gaps.len() == 1);
+        let is_all = !has_second || second.is_some();
+        Some((Known { culprits, others }, is_all))
     }
 
     /// Whether the ends differ by less than is searched for, on every step: two builds of equal speed may differ, too.
     fn ends_are_alike(&self) -> bool {
-        let last = self.commits.len();
         let is_less = |probes: &Vec<Probe>| {
-            let of_end = probes.iter().filter(|probe| probe.commit == last);
-            let (weight, sum) = of_end.fold((0.0, 0.0), |(weight, sum), probe| {
-                let own = probe.sd.powi(-2);
-                (weight + own, sum + own * probe.log_ratio)
-            });
-            let sd = (1.0 / weight + 2.0 * USUAL_BUILDS.powi(2)).sqrt();
-            (sum / weight).abs() + HALF_WIDTH * sd < self.min_change
+            let (mean, sd) = self.difference(probes);
+            mean.abs() + HALF_WIDTH * sd < self.min_change
         };
         self.steps.iter().all(is_less)
     }
 
-    /// -1 where the bad end is slower, 1 where it is faster: by the mean of its probes.
-    fn direction(&self) -> f64 {
+    /// Whether the bad end is slower or faster, on each step.
+    fn trends(&self) -> Vec<Trend> {
+        let of_step = |probes: &Vec<Probe>| {
+            let (mean, sd) = self.difference(probes);
+            let direction = if mean > 0.0 { 1.0 } else { -1.0 };
+            Trend { direction, is_clear: mean.abs() > HALF_WIDTH * sd }
+        };
+        self.steps.iter().map(of_step).collect()
+    }
+
+    /// Logarithm of the QPS of the bad end over that of the good end, and its standard deviation.
+    fn difference(&self, probes: &[Probe]) -> (f64, f64) {
         let last = self.commits.len();
-        let of_end = self.steps.iter().flatten().filter(|probe| probe.commit == last);
-        let sum: f64 = of_end.map(|probe| probe.log_ratio).sum();
-        if sum > 0.0 { 1.0 } else { -1.0 }
+        let of_end = probes.iter().filter(|probe| probe.commit == last);
+        let (weight, sum) = of_end.fold((0.0, 0.0), |(weight, sum), probe| {
+            let own = probe.sd.powi(-2);
+            (weight + own, sum + own * probe.log_ratio)
+        });
+        if weight > 0.0 {
+            (sum / weight, (1.0 / weight + 2.0 * USUAL_BUILDS.powi(2)).sqrt())
+        } else {
+            (0.0, f64::INFINITY)
+        }
     }
 
     fn can_divide(&self, gap: &Gap) -> bool {
@@ -176,21 +213,15 @@ impl Search {
     /// The probe that tells most per time.
     fn best(&self, posterior: &Posterior) -> Next {
         let sds: Vec<f64> = self.steps.iter().map(|probes| usual_sd(probes)).collect();
-        let worth = |&place: &usize| {
+        let trends = self.trends();
+        let worth = |place: usize| {
             let build_s = if self.is_built(place) { 0.0 } else { self.build_s };
-            let told = information(self.commits.len(), &self.steps, self.direction(), place, &sds);
-            told / (self.measure_s + build_s)
+            let told = information(self.commits.len(), &self.steps, &trends, place, &sds);
+            (told >= LEAST_TOLD).then_some((told / (self.measure_s + build_s), place))
         };
-        let candidates = self.candidates(posterior);
-        let best = candidates
-            .into_iter()
-            .map(|place| (worth(&place), place))
-            .max_by(|(a, _), (b, _)| a.total_cmp(b))
-            .filter(|(worth, _)| *worth > 0.0);
-        best.map_or_else(
-            || Next::Stuck(posterior.suspects(self.confidence)),
-            |(_, place)| Next::Measure(place),
-        )
+        let candidates = self.candidates(posterior).into_iter().filter_map(worth);
+        let best = candidates.max_by(|(a, _), (b, _)| a.total_cmp(b));
+        best.map_or(Next::Stuck, |(_, place)| Next::Measure(place))
     }
 
     /// Commits that are worth a look: those that divide the probability evenly, and those whose builds are there.
@@ -213,13 +244,17 @@ impl Search {
         }
         all.sort_unstable();
         all.dedup();
-        all.retain(|&place| self.n_probes_of(place) < MOST_OF_ONE);
+        all.retain(|&place| !self.is_measured_enough(place));
         all
     }
 
-    fn n_probes_of(&self, place: usize) -> usize {
-        let of_step = |probes: &Vec<Probe>| probes.iter().filter(|own| own.commit == place).count();
-        self.steps.iter().map(of_step).max().unwrap_or(0)
+    fn is_measured_enough(&self, place: usize) -> bool {
+        let in_step = |probes: &Vec<Probe>| {
+            let of_commit = probes.iter().filter(|own| own.commit == place);
+            let weight: f64 = of_commit.clone().map(|own| own.sd.powi(-2)).sum();
+            of_commit.count() >= ENOUGH_PROBES && weight.sqrt() * USUAL_BUILDS > 1.0
+        };
+        self.steps.iter().all(in_step)
     }
 
     /// The commit of a gap that can be built and is nearest to a place.
@@ -244,8 +279,8 @@ mod tests {
         Search::new(vec![Commit::New; n], 1, 0.95)
     }
 
-    fn gaps_of(culprits: &[GapProbability]) -> Vec<Gap> {
-        culprits.iter().map(|own| own.gap).collect()
+    fn gaps_of(known: &Known) -> Vec<Gap> {
+        known.culprits.iter().map(|own| own.gap).collect()
     }
 
     #[test]
@@ -279,8 +314,8 @@ mod tests {
                         end => break end,
                     }
                 };
-                let Next::Found(culprits) = &end else { panic!("{noise}, {sd}: {end:?}") };
-                assert_eq!(gaps_of(culprits), [Gap { first: 5, last: 5 }], "{noise}, {sd}");
+                let Next::Found(known) = &end else { panic!("{noise}, {sd}: {end:?}") };
+                assert_eq!(gaps_of(known), [Gap { first: 5, last: 5 }], "{noise}, {sd}");
             }
         }
     }
@@ -316,11 +351,11 @@ mod tests {
         }
         search.set_commit(5, Commit::Broken);
         search.set_commit(6, Commit::Broken);
-        let Next::Found(culprits) = search.next() else { panic!("{:?}", search.next()) };
-        assert_eq!(gaps_of(&culprits), [Gap { first: 5, last: 7 }]);
+        let Next::Found(known) = search.next() else { panic!("{:?}", search.next()) };
+        assert_eq!(gaps_of(&known), [Gap { first: 5, last: 7 }]);
     }
 
-    /// Which of the two is larger would need many probes, and nobody asks.
+    /// Which one is larger would need many probes.
     #[test]
     fn two_changes_of_one_size_are_both_found() {
         let probes = [(16, -0.1), (12, -0.1), (11, -0.05), (8, -0.051), (7, -0.001), (4, 0.0)];
@@ -328,15 +363,53 @@ mod tests {
         for (commit, log_ratio) in probes {
             search.add(0, Probe { commit, log_ratio, sd: 0.003 });
         }
-        let Next::Found(culprits) = search.next() else { panic!("{:?}", search.next()) };
-        assert_eq!(gaps_of(&culprits), [8, 12].map(|place| Gap { first: place, last: place }));
+        let Next::Found(known) = search.next() else { panic!("{:?}", search.next()) };
+        assert_eq!(gaps_of(&known), [8, 12].map(|place| Gap { first: place, last: place }));
+    }
+
+    /// The first is known and named, whatever becomes of the second.
+    #[test]
+    fn a_second_culprit_is_searched_and_the_first_is_known() {
+        let mut search = search(64);
+        for (commit, log_ratio) in [(64, -0.1), (48, -0.05), (32, -0.05), (31, 0.0), (16, 0.0)] {
+            search.add(0, Probe { commit, log_ratio, sd: 0.004 });
+        }
+        assert!(matches!(search.next(), Next::Measure(49..=63)), "{:?}", search.next());
+        let known = search.known().unwrap();
+        assert_eq!(gaps_of(&known), [Gap { first: 32, last: 32 }]);
+        let others = known.others.unwrap();
+        assert_eq!(others.gaps[0].gap, Gap { first: 49, last: 64 });
+    }
+
+    /// A second change that is about half as large as the first is named once it is known to be one.
+    #[test]
+    fn a_second_culprit_has_the_confidence_too() {
+        let mut search = search(64);
+        for (commit, log_ratio) in [
+            (64, -0.076),
+            (60, -0.076),
+            (59, -0.05),
+            (56, -0.05),
+            (48, -0.05),
+            (32, -0.05),
+            (31, 0.0),
+        ] {
+            search.add(0, Probe { commit, log_ratio, sd: 0.004 });
+        }
+        match search.next() {
+            Next::Measure(_) => {}
+            Next::Found(known) => {
+                assert!(known.culprits.iter().all(|own| own.changed >= 0.95), "{known:?}");
+            }
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]
-    fn a_commit_is_measured_a_few_times_at_most() {
+    fn a_commit_is_not_measured_for_its_own_sake_for_ever() {
         let mut search = search(2);
-        for _ in 0..MOST_OF_ONE {
-            search.add(0, Probe { commit: 2, log_ratio: -0.02, sd: 0.02 });
+        for _ in 0..ENOUGH_PROBES {
+            search.add(0, Probe { commit: 2, log_ratio: -0.02, sd: 0.004 });
         }
         search.set_commit(2, Commit::Built);
         search.set_times(60.0, 1e9);

@@ -18,18 +18,31 @@ pub struct Search {
     pub rqps_version: String,
     /// What is searched: its repository and how many commits.
     pub title: String,
-    /// The answer, or what is known so far, in lines.
+    /// The answer, or what is known so far, in lines; those of lists are indented.
     pub answer: Vec<String>,
+    /// The probability that an answer needs, as it was typed.
+    pub confidence: String,
+    /// The smallest change that is searched for, as it was typed.
+    pub min_change: String,
     /// The steps, by title.
     pub steps: Vec<String>,
     /// All commits; the good end is the first one.
     pub commits: Vec<Commit>,
     /// The measurements, in their order.
     pub probes: Vec<Probe>,
-    /// The first and the last commit of each answer, by their places.
-    pub culprits: Vec<(usize, usize)>,
+    /// The culprits.
+    pub culprits: Vec<Gap>,
     /// Culprits beside the commits before them.
     pub comparisons: Vec<Comparison>,
+}
+
+/// Commits that no probe tells apart, by their places.
+#[derive(Debug, Clone, Copy)]
+pub struct Gap {
+    /// The first one.
+    pub first: usize,
+    /// The last one.
+    pub last: usize,
 }
 
 /// A commit.
@@ -61,6 +74,10 @@ pub struct Probe {
 /// A culprit beside the commit before it.
 #[derive(Debug, Clone)]
 pub struct Comparison {
+    /// The first digits of the culprit's hash.
+    pub commit: String,
+    /// Those of the commit before it.
+    pub before: String,
     /// The run that compared them.
     pub run_id: String,
     /// Whether its report is a page beside this one.
@@ -87,15 +104,11 @@ pub fn render(search: &Search) -> String {
                 style { (PreEscaped(&style)) }
             }
             body {
-                a.skip href="#step-0" { "Skip to the charts" }
+                @if !search.steps.is_empty() { a.skip href="#step-0" { "Skip to the charts" } }
                 header {
                     h1 { "rqps bisect: " (outside(&search.title)) }
-                    p.verdict {
-                        @for (idx, line) in search.answer.iter().enumerate() {
-                            @if idx > 0 { br; }
-                            (prose(line))
-                        }
-                    }
+                    (answer(search))
+                    (ends(search))
                 }
                 main {
                     @for comparison in &search.comparisons { (compared(comparison)) }
@@ -112,16 +125,52 @@ pub fn render(search: &Search) -> String {
     out
 }
 
+/// Lines of a list are indented.
+fn answer(search: &Search) -> Markup {
+    let is_listed = |line: &&String| line.starts_with(' ');
+    let (head, rest) =
+        search.answer.split_at(search.answer.iter().take_while(|line| !is_listed(line)).count());
+    let (listed, after) = rest.split_at(rest.iter().take_while(is_listed).count());
+    html! {
+        p.verdict {
+            @for (idx, line) in head.iter().enumerate() {
+                @if idx > 0 { br; }
+                (prose(line))
+            }
+        }
+        @if !listed.is_empty() {
+            ul.sentences { @for line in listed { li { (outside(line.trim_start())) } } }
+        }
+        @for line in after { p { (prose(line.trim_start())) } }
+    }
+}
+
+/// Both ends, and what is searched for.
+fn ends(search: &Search) -> Markup {
+    html! {
+        @if let (Some(good), Some(bad)) = (search.commits.first(), search.commits.last()) {
+            ul.sentences {
+                @for (name, commit) in [("Good", good), ("Bad", bad)] {
+                    li { (name) ": " (outside(&format!("{} {}", commit.short, commit.subject))) ", " (commit.day) }
+                }
+                li {
+                    "Searched: a change of " (search.min_change) " or more, with a probability of "
+                    (search.confidence) "."
+                }
+            }
+        }
+    }
+}
+
 fn compared(comparison: &Comparison) -> Markup {
     html! {
         section {
-            h2 { "Beside the commit before it" }
+            h2 { (outside(&comparison.commit)) " compared with " (outside(&comparison.before)) }
             ul.sentences { @for text in &comparison.sentences { li { (prose(text)) } } }
             p {
                 "Run " (outside(&comparison.run_id)) ": "
                 @if comparison.has_page {
-                    a href=(format!("{}.html", one_line(&comparison.run_id))) { "report" }
-                    " with stacks."
+                    a href=(format!("{}.html", one_line(&comparison.run_id))) { "its report" } "."
                 } @else {
                     code { "rqps report " (one_line(&comparison.run_id)) } " shows its report."
                 }
@@ -151,9 +200,9 @@ fn table(search: &Search, step_idx: usize, step: &str) -> Markup {
         div.scroll tabindex="0" role="region" aria-label={ "Probes of " (one_line(step)) } {
             table.numbers {
                 thead { tr {
-                    th scope="col" { "Commit" } th.num scope="col" { "Commits after the good end" }
+                    th scope="col" { "Commit" } th.num scope="col" { "After the good end" }
                     th.num scope="col" { "rQPS" } th scope="col" { "95% interval" }
-                    th.num scope="col" { "Probability" } th scope="col" { "Committed" }
+                    th.num scope="col" { "Chance" } th scope="col" { "Committed" }
                     th scope="col" { "Subject" } th scope="col" { "Run" }
                 } }
                 tbody {
@@ -198,7 +247,7 @@ fn failures(search: &Search) -> Markup {
     html! {
         @if !failed.is_empty() {
             section #failed aria-labelledby="failed-title" {
-                h2 #failed-title { "Not measured" }
+                h2 #failed-title { "Cannot be measured" }
                 ul.sentences {
                     @for (commit, why) in failed {
                         li { (outside(&format!("{} {}: {why}", commit.short, commit.subject))) }
@@ -215,12 +264,13 @@ fn reading() -> Markup {
             h2 #reading-title { "How to read it" }
             p {
                 "A dot is a probe: a commit beside the good end, interleaved in one run. Its whisker is the 95% "
-                "interval. The ring is the good end. A dashed line is a culprit. The axis does not begin at 0."
+                "interval; whiskers that end at the edge are longer. The ring is the good end. A dashed line is a "
+                "culprit. The axis does not begin at 0."
             }
             p {
-                "The probability is that the commit changed the speed of these steps, given all probes. Of commits "
-                "that no probe tells apart each has its share. Of two changes both are culprits, unless one is more "
-                "than twice as large; then the probabilities add up to more than 100%."
+                "The chance is the probability that the commit is a culprit, given all probes. Commits that no probe "
+                "tells apart share theirs. Two changes are both culprits, unless one is more than twice as large as "
+                "the other. With two culprits the chances add up to more than 100%."
             }
         }
     }
@@ -254,8 +304,12 @@ mod tests {
             steps: vec!["point-query".to_owned()],
             commits: (0..5).map(commit).collect(),
             probes: vec![probe(4, 0.9), probe(3, 0.91), probe(1, 1.0)],
-            culprits: vec![(3, 3)],
+            confidence: "95%".to_owned(),
+            min_change: "2%".to_owned(),
+            culprits: vec![Gap { first: 3, last: 3 }],
             comparisons: vec![Comparison {
+                commit: "333".to_owned(),
+                before: "222".to_owned(),
                 run_id: "run-5".to_owned(),
                 has_page: true,
                 sentences: vec!["Slower.".to_owned()],
@@ -279,7 +333,23 @@ mod tests {
         }
         assert!(!page.contains("<script"), "{page}");
         let at = |text: &str| page.find(text).unwrap();
-        assert!(at("run-1") < at("run-3") && at("run-3") < at("run-4"));
+        assert!(at(">run-1<") < at(">run-3<") && at(">run-3<") < at(">run-4<"));
+    }
+
+    #[test]
+    fn commits_of_an_answer_are_a_list_and_two_culprits_have_two_labels() {
+        let answer = ["No answer.", "One of 2:", "  aaa <x>", "  bbb", "Measure longer."];
+        let page = render(&Search {
+            answer: answer.map(str::to_owned).to_vec(),
+            culprits: vec![Gap { first: 1, last: 1 }, Gap { first: 2, last: 4 }],
+            ..search()
+        });
+        assert!(page.contains("<li><bdi>aaa &lt;x&gt;</bdi></li>"), "{page}");
+        assert!(page.contains("one of 3 commits") && page.contains("y=\"26\""), "{page}");
+        // The bad end is faster: no loss is shown.
+        let mut faster = search();
+        faster.probes[0].ratios = vec![Some(Estimate { point: 1.2, interval: None, n: 8 })];
+        assert!(render(&faster).contains("higher-change"));
     }
 
     /// A search that has measured nothing yet.

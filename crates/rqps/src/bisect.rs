@@ -14,13 +14,14 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 use rqps_analysis::{Analysis, Bar, CellState, Judging};
-use rqps_bisect::{Commit, GapProbability, Next, Probe, Search, Suspects};
+use rqps_bisect::{Commit, Known, Next, Probe, Search, Suspects};
 use rqps_build::{Commit as BuiltCommit, Record};
 use rqps_model::{Estimate, Run};
 use rqps_runner::Plan;
 use rqps_store::{RunRef, Store, Tag};
 use rqps_text::words::list;
 
+use self::page::Page;
 use self::range::Range;
 use crate::args::BisectArgs;
 use crate::commit_plans::{self, commit_line, finished_runs, is_of};
@@ -43,14 +44,24 @@ const MOST_PROBES: usize = 60;
 /// The tag of a run of a search that came to its end.
 const SEARCHED: &str = "searched";
 
-/// How a search ended.
-enum End {
-    /// The culprit, or two of them.
-    Found(Vec<GapProbability>),
+/// What a search has come to.
+enum State {
+    /// The culprits are known, or one that is no less one if there is another.
+    Found(Known),
     /// The ends do not differ.
     NoDifference,
-    /// More probes would tell little; these remain.
-    Undecided(Suspects),
+    /// These remain.
+    Open(Suspects, Why),
+}
+
+/// Why a search has no answer.
+enum Why {
+    /// It is under way.
+    UnderWay,
+    /// More probes would tell little.
+    Stuck,
+    /// It has measured as much as a search does.
+    MostProbes,
 }
 
 /// A commit that was measured beside the good end.
@@ -141,43 +152,48 @@ impl<'a> Hunt<'a> {
 
     /// Measures until there is an answer, and tells it.
     fn run(&mut self) -> Result<ExitCode> {
-        let end = self.end()?;
-        let answer = told::answer(self, &end);
-        say(&format!("\n{}\n\n{}", answer.join("\n"), told::probes(self)?))?;
-        let (code, comparisons) = match &end {
-            End::Found(culprits) => comparison::all(self, culprits)?,
-            End::NoDifference => (ExitCode::from(1), Vec::new()),
-            End::Undecided(_) => (ExitCode::from(2), Vec::new()),
+        let state = self.measure()?;
+        say(&format!("\n{}\n\n{}", told::answer(self, &state).join("\n"), told::probes(self)?))?;
+        let mut page = Page::of(self, &state)?;
+        page.write();
+        let mut code = match &state {
+            State::Found(known) => comparison::measure_all(self, known, &mut page)?,
+            State::NoDifference => ExitCode::from(1),
+            State::Open(..) => ExitCode::from(2),
         };
-        if let Some(path) = page::write(self, answer, &end, comparisons)? {
-            say(&format!("search: {}\n", shown(&path)))?;
+        if let Some(path) = page.path() {
+            say(&format!("search: {}\n", shown(path)))?;
+        }
+        if page.has_failed() {
+            code = ExitCode::from(2);
         }
         Ok(code)
     }
 
     /// Measures until there is an answer. The page shows each probe.
-    fn end(&mut self) -> Result<End> {
+    fn measure(&mut self) -> Result<State> {
         loop {
             self.around.go_on()?;
             let search = self.search()?;
             match search.next() {
                 Next::Measure(place) if self.probes.len() < MOST_PROBES => self.probe(place)?,
-                Next::Measure(_) => {
-                    return Ok(End::Undecided(search.posterior().suspects(self.confidence)));
-                }
-                Next::Found(culprits) => return Ok(End::Found(culprits)),
-                Next::Stuck(suspects) => return Ok(End::Undecided(suspects)),
-                Next::NoDifference => return Ok(End::NoDifference),
+                Next::Measure(_) => return Ok(self.state_of(&search, Why::MostProbes)),
+                Next::Found(known) => return Ok(State::Found(known)),
+                Next::Stuck => return Ok(self.state_of(&search, Why::Stuck)),
+                Next::NoDifference => return Ok(State::NoDifference),
             }
             if !self.probes.is_empty() {
-                let suspects = self.search()?.posterior().suspects(self.confidence);
-                page::write(
-                    self,
-                    told::so_far(self, &suspects),
-                    &End::Undecided(suspects),
-                    Vec::new(),
-                )?;
+                let state = self.state_of(&self.search()?, Why::UnderWay);
+                Page::of(self, &state)?.write();
             }
+        }
+    }
+
+    /// What is known where there is no whole answer.
+    fn state_of(&self, search: &Search, why: Why) -> State {
+        match search.known() {
+            Some(known) => State::Found(known),
+            None => State::Open(search.posterior().suspects(self.confidence), why),
         }
     }
 

@@ -18,6 +18,18 @@ fn found_commits_hold_the_culprit() {
     }
 }
 
+/// Two changes of about one size do not keep a search from its end.
+#[test]
+fn of_two_equal_changes_both_are_found() {
+    for after in [1, 20] {
+        let others = vec![Other { after, loss: 0.08 }];
+        let tally = tally(&Setting { loss: 0.09, others, ..Setting::usual() }, N);
+        assert!(tally.n_held as f64 >= 0.9 * N as f64, "{after}: {tally:?}");
+        assert!(tally.n_two as f64 >= 0.8 * N as f64, "{after}: {tally:?}");
+        assert!(tally.mean_probes() < 16.0, "{after}: {tally:?}");
+    }
+}
+
 /// Where nothing changed, no commit is accused.
 #[test]
 fn ends_that_are_alike_accuse_nobody() {

@@ -1,6 +1,6 @@
 //! Commits whose speeds are known, and searches among them.
 
-use rqps_bisect::{Commit, GapProbability, Next, Probe, Search};
+use rqps_bisect::{Commit, GapProbability, Known, Next, Probe, Search};
 use rqps_stats::random::Random;
 
 /// What is searched.
@@ -34,11 +34,19 @@ impl Setting {
         Self { n: 64, loss: 0.05, builds: 0.004, sd: 0.004, n_broken: 3, others: Vec::new() }
     }
 
-    /// The places of changes that are large enough to be named.
-    fn culprits(&self, culprit: usize) -> Vec<usize> {
-        let large = self.others.iter().filter(|other| other.loss > self.loss / 3.0);
-        let places = large.map(|other| culprit + other.after).filter(|&place| place <= self.n);
-        std::iter::once(culprit).chain(places).collect()
+    /// Whether all named commits have changed the speed by more than a third of the largest change, and a commit of the
+    /// largest one is among them.
+    fn is_right(&self, known: &Known, culprit: usize) -> bool {
+        let own = Other { after: 0, loss: self.loss };
+        let all = || std::iter::once(&own).chain(&self.others);
+        let largest = all().map(|other| other.loss).fold(0.0, f64::max);
+        let is_named_of = |least: f64| {
+            let places = all().filter(move |other| other.loss >= least * largest);
+            move |named: &GapProbability| {
+                places.clone().any(|other| named.gap.has(culprit + other.after))
+            }
+        };
+        known.culprits.iter().all(is_named_of(0.34)) && known.culprits.iter().any(is_named_of(1.0))
     }
 
     /// Logarithm of the QPS at a place over that of the good end.
@@ -55,7 +63,7 @@ impl Setting {
 pub(crate) struct Tally {
     /// That named commits.
     pub(crate) n_found: usize,
-    /// Of these, who named culprits alone.
+    /// Of these, who were right.
     pub(crate) n_held: usize,
     /// That said that the ends do not differ.
     pub(crate) n_without: usize,
@@ -86,7 +94,9 @@ pub(crate) fn tally(setting: &Setting, n_searches: u64) -> Tally {
 
 fn search(setting: &Setting, seed: u64, tally: &mut Tally) {
     let mut random = Random::new(seed * 7919 + 17);
-    let culprit = 1 + random.position(setting.n);
+    // All changes lie before the bad end.
+    let most_after = setting.others.iter().map(|other| other.after).max().unwrap_or(0);
+    let culprit = 1 + random.position(setting.n - most_after);
     let mut broken = Vec::new();
     while broken.len() < setting.n_broken {
         let place = 1 + random.position(setting.n - 1);
@@ -110,20 +120,17 @@ fn search(setting: &Setting, seed: u64, tally: &mut Tally) {
                 search.set_commit(place, Commit::Built);
                 tally.n_probes += 1;
             }
-            Next::Found(culprits) => {
+            Next::Found(known) => {
                 tally.n_found += 1;
-                tally.n_two += usize::from(culprits.len() > 1);
-                let places = setting.culprits(culprit);
-                let is_right =
-                    |own: &GapProbability| places.iter().any(|place| own.gap.has(*place));
-                tally.n_held += usize::from(culprits.iter().all(is_right));
+                tally.n_two += usize::from(known.culprits.len() > 1);
+                tally.n_held += usize::from(setting.is_right(&known, culprit));
                 return;
             }
             Next::NoDifference => {
                 tally.n_without += 1;
                 return;
             }
-            Next::Stuck(_) => break,
+            Next::Stuck => break,
         }
     }
     tally.n_given_up += 1;

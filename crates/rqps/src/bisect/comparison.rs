@@ -4,35 +4,34 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use rqps_analysis::{Analysis, Cell, StepAnalysis};
-use rqps_bisect::GapProbability;
+use rqps_bisect::{GapProbability, Known};
 use rqps_html::search::Comparison;
 use rqps_model::Run;
 use rqps_report::headline;
 use rqps_store::Store;
 use rqps_text::number::ratio_with_interval;
 
+use super::page::Page;
 use super::{Hunt, told};
 use crate::commit_plans::{finished_runs, is_of};
 use crate::run::carry_out;
 
 /// Measures each culprit beside the commit before it, with stacks: 0 when all was measured, else 2.
-pub(super) fn all(
-    hunt: &Hunt<'_>,
-    culprits: &[GapProbability],
-) -> Result<(ExitCode, Vec<Comparison>)> {
-    let (mut code, mut all) = (ExitCode::SUCCESS, Vec::new());
-    for GapProbability { gap, .. } in culprits {
-        let (run, is_whole) = measured(hunt, &[gap.first - 1, gap.last])?;
+pub(super) fn measure_all(hunt: &Hunt<'_>, known: &Known, page: &mut Page) -> Result<ExitCode> {
+    let mut code = ExitCode::SUCCESS;
+    for GapProbability { gap, .. } in &known.culprits {
+        let places = [gap.first - 1, gap.last];
+        let (run, is_whole) = measure(hunt, &places)?;
         if !is_whole {
             code = ExitCode::from(2);
         }
-        all.push(of_run(&run, hunt));
+        page.add(of_run(&run, hunt, &places));
     }
-    Ok((code, all))
+    Ok(code)
 }
 
 /// The run that compares two commits, and whether it measured all.
-fn measured(hunt: &Hunt<'_>, places: &[usize; 2]) -> Result<(Run, bool)> {
+fn measure(hunt: &Hunt<'_>, places: &[usize; 2]) -> Result<(Run, bool)> {
     let [before, commit] = places.map(|place| &hunt.range.commits[place]);
     let plan = || hunt.range.profiled(places, hunt.around);
     let store = Store::open(&hunt.around.results)?;
@@ -51,7 +50,7 @@ fn measured(hunt: &Hunt<'_>, places: &[usize; 2]) -> Result<(Run, bool)> {
 }
 
 /// What a run says of a culprit and the commit before it, on the steps that are searched.
-fn of_run(run: &Run, hunt: &Hunt<'_>) -> Comparison {
+fn of_run(run: &Run, hunt: &Hunt<'_>, places: &[usize; 2]) -> Comparison {
     let analysis = Analysis::of(run, hunt.judging);
     let steps = hunt.steps();
     let of_step = |step: &StepAnalysis<'_>| {
@@ -60,8 +59,13 @@ fn of_run(run: &Run, hunt: &Hunt<'_>) -> Comparison {
     };
     let searched = analysis.steps.iter().filter(|step| steps.contains(&step.title.as_str()));
     let causes = analysis.headlines.iter().flat_map(|own| headline::causes(&analysis, own));
-    let sentences =
+    let mut sentences: Vec<String> =
         searched.filter_map(of_step).chain(causes.map(|cause| format!("Cause: {cause}"))).collect();
+    if sentences.is_empty() {
+        sentences
+            .push("They could not be compared on these steps; the report says why.".to_owned());
+    }
+    let [before, commit] = places.map(|place| hunt.range.commits[place].short().to_owned());
     let has_page = hunt.around.results.join(format!("{}.html", run.id)).exists();
-    Comparison { run_id: run.id.clone(), has_page, sentences }
+    Comparison { commit, before, run_id: run.id.clone(), has_page, sentences }
 }

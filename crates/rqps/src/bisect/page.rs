@@ -1,36 +1,72 @@
-//! The page of a search: what it tells on the terminal, with charts and links to the reports of its runs.
+//! The page of a search: what it tells on the terminal, with charts and links to the reports of its comparisons.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
-use rqps_html::search::{Commit, Comparison, Probe, Search, render};
+use rqps_html::search::{Commit, Comparison, Gap, Probe, Search, render};
 use rqps_text::number::{count, utc};
 
-use super::{End, Hunt, told};
+use anyhow::Result;
 
-/// Writes the page beside the reports of the runs, and gives its path; `None` where no pages are wanted.
-pub(super) fn write(
-    hunt: &Hunt<'_>,
-    answer: Vec<String>,
-    end: &End,
-    comparisons: Vec<Comparison>,
-) -> Result<Option<PathBuf>> {
-    if hunt.args.commits.no_html {
-        return Ok(None);
-    }
-    let path = hunt.around.results.join(format!("{}.html", hunt.range.name()));
-    let page = render(&search(hunt, answer, end, comparisons)?);
-    fs::write(&path, page).with_context(|| format!("write {}", path.display()))?;
-    Ok(Some(path))
+use super::{Hunt, State, told};
+use crate::complain;
+
+/// Letters of the steps in the name of a page.
+const STEPS_IN_NAME: usize = 40;
+
+/// The page of a search, which is written again as the search goes on.
+pub(super) struct Page {
+    /// Where it is; `None` where no pages are wanted.
+    path: Option<PathBuf>,
+    search: Search,
+    is_written: bool,
 }
 
-fn search(
-    hunt: &Hunt<'_>,
-    answer: Vec<String>,
-    end: &End,
-    comparisons: Vec<Comparison>,
-) -> Result<Search> {
+impl Page {
+    pub(super) fn of(hunt: &Hunt<'_>, state: &State) -> Result<Self> {
+        let name = format!("{}-{}.html", hunt.range.name(), slug(&hunt.args.steps.join("-")));
+        let path = (!hunt.args.commits.no_html).then(|| hunt.around.results.join(name));
+        Ok(Self { path, search: search(hunt, state)?, is_written: false })
+    }
+
+    /// Writes it. What cannot be written does not end what is measured.
+    pub(super) fn write(&mut self) {
+        let Some(path) = &self.path else { return };
+        let partial = path.with_extension("html.partial");
+        let written =
+            fs::write(&partial, render(&self.search)).and_then(|()| fs::rename(&partial, path));
+        self.is_written = written.is_ok();
+        if let Err(error) = written {
+            // What is there of it is of no use.
+            let _ = fs::remove_file(&partial);
+            complain(&format!("error: write {}: {error}", path.display()));
+        }
+    }
+
+    /// Adds a culprit beside the commit before it.
+    pub(super) fn add(&mut self, comparison: Comparison) {
+        self.search.comparisons.push(comparison);
+        self.write();
+    }
+
+    /// Where it was written.
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.path.as_deref().filter(|_| self.is_written)
+    }
+
+    /// Whether it could not be written.
+    pub(super) fn has_failed(&self) -> bool {
+        self.path.is_some() && !self.is_written
+    }
+}
+
+/// Steps as a part of a file's name.
+fn slug(steps: &str) -> String {
+    let letter = |c: char| if c.is_ascii_alphanumeric() || "-_.=".contains(c) { c } else { '_' };
+    steps.chars().take(STEPS_IN_NAME).map(letter).collect()
+}
+
+fn search(hunt: &Hunt<'_>, state: &State) -> Result<Search> {
     let posterior = hunt.search()?.posterior();
     let steps = hunt.steps();
     let commit = |(place, commit): (usize, &rqps_build::Commit)| Commit {
@@ -45,18 +81,33 @@ fn search(
         run_id: probe.run_id.clone(),
         ratios: steps.iter().map(|step| probe.ratios.get(*step).copied()).collect(),
     };
-    let culprits = match end {
-        End::Found(culprits) => culprits.iter().map(|own| (own.gap.first, own.gap.last)).collect(),
-        End::NoDifference | End::Undecided(_) => Vec::new(),
+    let culprits = match state {
+        State::Found(known) => known.culprits.as_slice(),
+        State::NoDifference | State::Open(..) => &[],
     };
+    let culprits = culprits.iter().map(|own| Gap { first: own.gap.first, last: own.gap.last });
     Ok(Search {
         rqps_version: env!("CARGO_PKG_VERSION").to_owned(),
         title: format!("{} of {}", count(hunt.range.last(), "commit"), hunt.range.repository()),
-        answer,
+        answer: told::answer(hunt, state),
+        confidence: hunt.args.commits.confidence.clone(),
+        min_change: hunt.args.min_change.clone(),
         steps: steps.iter().map(|step| (*step).to_owned()).collect(),
         commits: hunt.range.commits.iter().enumerate().map(commit).collect(),
         probes: hunt.probes.iter().map(probe).collect(),
-        culprits,
-        comparisons,
+        culprits: culprits.collect(),
+        comparisons: Vec::new(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::slug;
+
+    #[test]
+    fn steps_are_parts_of_names() {
+        assert_eq!(slug("point-query"), "point-query");
+        assert_eq!(slug("../*"), "..__");
+        assert_eq!(slug(&"a".repeat(100)).len(), 40);
+    }
 }

@@ -38,8 +38,10 @@ impl Range {
         let name = name(&good, &bad);
         plans.set_name(&name);
         let commits = std::iter::once(good).chain(after).collect();
-        let repository = repository.dir().file_name().unwrap_or_default().to_string_lossy();
-        Ok(Self { commits, name, repository: repository.into_owned(), plans })
+        // Of `..` the name is that of the directory.
+        let dir = repository.dir().canonicalize().unwrap_or_else(|_| repository.dir().to_owned());
+        let repository = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Self { commits, name, repository, plans })
     }
 
     /// The name of all plans.

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use rqps_analysis::Bar;
-use rqps_bisect::{GapProbability, Posterior, Suspects};
+use rqps_bisect::{GapProbability, Known, Posterior, Suspects};
 use rqps_build::Commit;
 use rqps_model::{Estimate, Run};
 use rqps_text::number::{count, percent, plain_ratio, ratio_with_interval};
 use rqps_text::words::{list, one_line};
 
 use super::range::Range;
-use super::{End, Hunt};
+use super::{Hunt, State, Why};
 use crate::commit_plans::commit_line;
 use crate::output::{say, table};
 
@@ -56,39 +56,59 @@ pub(super) fn probe_line(commit: &Commit, ratios: &BTreeMap<String, Estimate>) -
     format!("{}: {} of the good end", commit.short(), each.collect::<Vec<_>>().join(", "))
 }
 
-/// The answer of a search that has ended, in lines.
-pub(super) fn answer(hunt: &Hunt<'_>, end: &End) -> Vec<String> {
-    match end {
-        End::Found(culprits) => found(hunt, culprits),
-        End::NoDifference => no_difference(hunt),
-        End::Undecided(suspects) => undecided(hunt, suspects),
+/// What a search has come to, in lines; commits of a list are indented.
+pub(super) fn answer(hunt: &Hunt<'_>, state: &State) -> Vec<String> {
+    match state {
+        State::Found(known) => found(hunt, known),
+        State::NoDifference => no_difference(hunt),
+        State::Open(suspects, why) => open(hunt, suspects, why),
     }
 }
 
-/// One commit, several that cannot be told apart, or two of these.
-fn found(hunt: &Hunt<'_>, culprits: &[GapProbability]) -> Vec<String> {
+/// One commit, several that cannot be told apart, or two of these; and who may have changed the speed, too.
+fn found(hunt: &Hunt<'_>, known: &Known) -> Vec<String> {
     let steps = hunt.steps_listed();
-    let one = |GapProbability { gap, probability }: &GapProbability, changed: &str| {
-        let probability = chance(*probability);
-        if gap.n() == 1 {
-            let line = commit_line(&hunt.range.commits[gap.last]);
-            return vec![line, format!("{changed}, with a probability of {probability}.")];
+    let mut lines = match known.culprits.as_slice() {
+        [only] if known.others.is_none() => {
+            culprit(hunt, only, &format!("is the commit that changed {steps}"))
         }
-        let lead = format!(
-            "One of these {} changed {steps}, with a probability of {probability}. Nothing tells them \
-             apart, as commits between them cannot be measured.",
-            count(gap.n(), "commit"),
-        );
-        std::iter::once(lead).chain(listed(hunt, gap.first..=gap.last)).collect()
+        [first, second] => {
+            let lead = format!(
+                "Two commits changed {steps}, neither more than twice as much as the other."
+            );
+            let each = [first, second].map(|own| culprit(hunt, own, "is one of them"));
+            [vec![lead], each.concat()].concat()
+        }
+        others => {
+            let changed = format!("changed {steps}");
+            others.iter().flat_map(|own| culprit(hunt, own, &changed)).collect()
+        }
     };
-    match culprits {
-        [only] => one(only, &format!("is the commit that changed {steps}")),
-        several => {
-            let lead = format!("{} changed {steps} about as much.", count(several.len(), "commit"));
-            let each = several.iter().flat_map(|own| one(own, "is one of them"));
-            std::iter::once(lead).chain(each).collect()
-        }
+    if let Some(others) = &known.others {
+        let n = count(others.n(), "commit");
+        let chance = chance(others.probability);
+        let lead = format!("Probably another commit changed it, too: with {chance} one of {n}:");
+        lines.push(lead);
+        lines.extend(listed(hunt, others.places()));
     }
+    lines
+}
+
+/// A culprit, and what is said of it.
+fn culprit(hunt: &Hunt<'_>, own: &GapProbability, said: &str) -> Vec<String> {
+    let GapProbability { gap, probability, changed } = own;
+    // A commit that is one of two is known to have changed the speed; how large its change is need not be.
+    let probability = chance(probability.max(*changed));
+    if gap.n() == 1 {
+        let line = commit_line(&hunt.range.commits[gap.last]);
+        return vec![line, format!("{said}, with a probability of {probability}.")];
+    }
+    let lead = format!(
+        "One of these {} {said}, with a probability of {probability}. Nothing tells them apart, as commits \
+         between them cannot be measured.",
+        count(gap.n(), "commit"),
+    );
+    std::iter::once(lead).chain(listed(hunt, gap.first..=gap.last)).collect()
 }
 
 fn no_difference(hunt: &Hunt<'_>) -> Vec<String> {
@@ -98,30 +118,30 @@ fn no_difference(hunt: &Hunt<'_>) -> Vec<String> {
     vec![format!("No difference of {least} or more between {good} and {bad} on {steps}.")]
 }
 
-/// A search that cannot come to an answer.
-fn undecided(hunt: &Hunt<'_>, suspects: &Suspects) -> Vec<String> {
-    let confidence = &hunt.args.commits.confidence;
-    let lead = format!(
-        "No answer with {confidence} confidence: more probes of this length would tell little."
-    );
-    let advice = "Measure each commit longer (--time, --starts), or ask for less (--confidence).";
-    [vec![lead], suspected(hunt, suspects), vec![advice.to_owned()]].concat()
-}
-
-/// What is known before there is an answer.
-pub(super) fn so_far(hunt: &Hunt<'_>, suspects: &Suspects) -> Vec<String> {
-    let lead = format!("No answer yet, after {}.", count(hunt.probes.len(), "probe"));
-    std::iter::once(lead).chain(suspected(hunt, suspects)).collect()
-}
-
-fn suspected(hunt: &Hunt<'_>, suspects: &Suspects) -> Vec<String> {
-    let lead = format!(
+/// A search that has no answer, or none yet.
+fn open(hunt: &Hunt<'_>, suspects: &Suspects, why: &Why) -> Vec<String> {
+    let (confidence, n) = (&hunt.args.commits.confidence, count(hunt.probes.len(), "probe"));
+    let lead = match why {
+        Why::UnderWay => format!("No answer yet, after {n}."),
+        Why::Stuck => format!(
+            "No answer with {confidence} confidence: more probes of this length would tell little."
+        ),
+        Why::MostProbes => format!("No answer with {confidence} confidence after {n}."),
+    };
+    let of = format!(
         "With a probability of {}, one of {} changed {}:",
         chance(suspects.probability),
         count(suspects.n(), "commit"),
         hunt.steps_listed()
     );
-    std::iter::once(lead).chain(listed(hunt, suspects.places())).collect()
+    let mut lines: Vec<String> =
+        [lead, of].into_iter().chain(listed(hunt, suspects.places())).collect();
+    if !matches!(why, Why::UnderWay) {
+        let advice =
+            "Measure each commit longer (--time, --starts), or ask for less (--confidence).";
+        lines.push(advice.to_owned());
+    }
+    lines
 }
 
 fn listed(hunt: &Hunt<'_>, places: impl Iterator<Item = usize>) -> Vec<String> {
