@@ -25,4 +25,4 @@ mod search;
 pub use gaps::Gap;
 pub use posterior::{GapProbability, Posterior, Suspects};
 pub use probe::Probe;
-pub use search::{Commit, Known, Next, Search};
+pub use search::{Commit, Culprits, Next, Search};

@@ -20,7 +20,7 @@ const N_CANDIDATES: usize = 8;
 const ENOUGH_PROBES: usize = 6;
 
 /// A probe that is expected to tell less than this, in nats, is not worth its time: of two commits that are as probable
-/// as each other, it would make one 52% probable.
+/// as each other, it would make one 52% probable. This is for a confidence of 95%.
 const LEAST_TOLD: f64 = 1e-3;
 
 /// What is known of a commit before it is measured.
@@ -40,7 +40,7 @@ pub enum Next {
     /// Measure a commit, by its place.
     Measure(usize),
     /// The culprits are known.
-    Found(Known),
+    Found(Culprits),
     /// The ends do not differ, with the confidence that was asked for, or by less than is searched for.
     NoDifference,
     /// More probes would tell little.
@@ -49,11 +49,13 @@ pub enum Next {
 
 /// The culprits that are known with the confidence that was asked for. No commit that can be built divides their gaps.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Known {
+pub struct Culprits {
     /// One, or the two that changed the speed about as much, in order.
-    pub culprits: Vec<GapProbability>,
-    /// Commits of which one probably changed the speed, too.
+    pub named: Vec<GapProbability>,
+    /// Where one is named: commits of which one probably changed the speed, too.
     pub others: Option<Suspects>,
+    /// Whether there probably is a second culprit, named or among the others. If not, they changed it by less.
+    pub has_second: bool,
 }
 
 /// A search for the commit that changed the speed.
@@ -135,30 +137,31 @@ impl Search {
 
     /// The culprits that are known, also where there may be a second one.
     #[must_use]
-    pub fn known(&self) -> Option<Known> {
+    pub fn known(&self) -> Option<Culprits> {
         self.known_of(&self.posterior()).map(|(known, _)| known)
     }
 
     /// The same, and whether these are all.
-    fn known_of(&self, posterior: &Posterior) -> Option<(Known, bool)> {
+    fn known_of(&self, posterior: &Posterior) -> Option<(Culprits, bool)> {
         let mut ranked = posterior.gaps.clone();
         ranked.sort_by(|a, b| b.probability.total_cmp(&a.probability));
         let is_culprit = |own: &&GapProbability| {
             own.probability >= self.confidence && !self.can_divide(&own.gap)
         };
-        let first = *ranked.first().filter(is_culprit)?;
+        let first = *ranked.iter().find(is_culprit)?;
+        ranked.retain(|own| own.gap != first.gap);
         let has_second = posterior.sum_of_pairs() >= 0.5;
         // How large it is need not be known as well: near twice the other, that would take many probes.
         let has_changed =
             |own: &&GapProbability| own.changed >= self.confidence && !self.can_divide(&own.gap);
-        let second = ranked.get(1).filter(|_| has_second).filter(has_changed);
+        let second = ranked.first().filter(|_| has_second).filter(has_changed);
         let mut culprits: Vec<GapProbability> =
             [first].into_iter().chain(second.copied()).collect();
         culprits.sort_by_key(|own| own.gap.first);
         let gaps: Vec<Gap> = culprits.iter().map(|own| own.gap).collect();
         let others = posterior.others(&gaps, self.confidence).filter(|_| gaps.len() == 1);
         let is_all = !has_second || second.is_some();
-        Some((Known { culprits, others }, is_all))
+        Some((Culprits { named: culprits, others, has_second }, is_all))
     }
 
     /// Whether the ends differ by less than is searched for, on every step: two builds of equal speed may differ, too.
@@ -214,10 +217,12 @@ impl Search {
     fn best(&self, posterior: &Posterior) -> Next {
         let sds: Vec<f64> = self.steps.iter().map(|probes| usual_sd(probes)).collect();
         let trends = self.trends();
+        // The surer the answer has to be, the less is left to tell.
+        let least = LEAST_TOLD * ((1.0 - self.confidence) / 0.05).min(1.0);
         let worth = |place: usize| {
             let build_s = if self.is_built(place) { 0.0 } else { self.build_s };
             let told = information(self.commits.len(), &self.steps, &trends, place, &sds);
-            (told >= LEAST_TOLD).then_some((told / (self.measure_s + build_s), place))
+            (told >= least).then_some((told / (self.measure_s + build_s), place))
         };
         let candidates = self.candidates(posterior).into_iter().filter_map(worth);
         let best = candidates.max_by(|(a, _), (b, _)| a.total_cmp(b));
@@ -249,12 +254,15 @@ impl Search {
     }
 
     fn is_measured_enough(&self, place: usize) -> bool {
-        let in_step = |probes: &Vec<Probe>| {
+        let of_step = |probes: &Vec<Probe>| -> (usize, f64) {
             let of_commit = probes.iter().filter(|own| own.commit == place);
-            let weight: f64 = of_commit.clone().map(|own| own.sd.powi(-2)).sum();
-            of_commit.count() >= ENOUGH_PROBES && weight.sqrt() * USUAL_BUILDS > 1.0
+            (of_commit.clone().count(), of_commit.map(|own| own.sd.powi(-2)).sum())
         };
-        self.steps.iter().all(in_step)
+        let all: Vec<(usize, f64)> = self.steps.iter().map(of_step).collect();
+        let most = all.iter().map(|(n, _)| *n).max().unwrap_or(0);
+        // A step in which the commit fails gives no probe, however often it is tried.
+        let mut measured = all.iter().filter(|(n, _)| *n > 0);
+        most >= ENOUGH_PROBES && measured.all(|(_, weight)| weight.sqrt() * USUAL_BUILDS > 1.0)
     }
 
     /// The commit of a gap that can be built and is nearest to a place.
@@ -279,8 +287,8 @@ mod tests {
         Search::new(vec![Commit::New; n], 1, 0.95)
     }
 
-    fn gaps_of(known: &Known) -> Vec<Gap> {
-        known.culprits.iter().map(|own| own.gap).collect()
+    fn gaps_of(known: &Culprits) -> Vec<Gap> {
+        known.named.iter().map(|own| own.gap).collect()
     }
 
     #[test]
@@ -399,10 +407,41 @@ mod tests {
         match search.next() {
             Next::Measure(_) => {}
             Next::Found(known) => {
-                assert!(known.culprits.iter().all(|own| own.changed >= 0.95), "{known:?}");
+                assert!(known.named.iter().all(|own| own.changed >= 0.95), "{known:?}");
             }
             other => panic!("{other:?}"),
         }
+    }
+
+    /// A commit that fails in one of two steps.
+    #[test]
+    fn a_step_that_gives_no_probe_is_not_waited_for() {
+        let mut search = Search::new(vec![Commit::Built; 16], 2, 0.95);
+        for (commit, log_ratio) in [(16, -0.05), (8, -0.05), (7, 0.0), (9, -0.05)] {
+            search.add(0, Probe { commit, log_ratio, sd: 0.004 });
+            if commit != 8 {
+                let own = if commit >= 9 { -0.1 } else { 0.0 };
+                search.add(1, Probe { commit, log_ratio: own, sd: 0.004 });
+            }
+        }
+        for _ in 0..ENOUGH_PROBES {
+            search.add(0, Probe { commit: 8, log_ratio: -0.05, sd: 0.004 });
+        }
+        assert_ne!(search.next(), Next::Measure(8));
+    }
+
+    /// The second change is larger, and not yet found.
+    #[test]
+    fn a_known_culprit_is_named_also_below_one_that_is_searched() {
+        let mut search = search(64);
+        for (commit, log_ratio) in [(64, -0.12), (48, -0.05), (32, -0.05), (31, 0.0)] {
+            for _ in 0..2 {
+                search.add(0, Probe { commit, log_ratio, sd: 0.003 });
+            }
+        }
+        let known = search.known().unwrap();
+        assert_eq!(gaps_of(&known), [Gap { first: 32, last: 32 }]);
+        assert!(known.has_second && known.others.is_some());
     }
 
     #[test]

@@ -125,23 +125,23 @@ pub fn render(search: &Search) -> String {
     out
 }
 
-/// Lines of a list are indented.
+/// The first lines are the verdict; those that are indented are lists.
 fn answer(search: &Search) -> Markup {
-    let is_listed = |line: &&String| line.starts_with(' ');
-    let (head, rest) =
-        search.answer.split_at(search.answer.iter().take_while(|line| !is_listed(line)).count());
-    let (listed, after) = rest.split_at(rest.iter().take_while(is_listed).count());
+    let is_listed = |line: &String| line.starts_with(' ');
+    let parts = search.answer.chunk_by(|a, b| is_listed(a) == is_listed(b));
     html! {
-        p.verdict {
-            @for (idx, line) in head.iter().enumerate() {
-                @if idx > 0 { br; }
-                (prose(line))
+        @for (idx, part) in parts.enumerate() {
+            @if part.first().is_some_and(is_listed) {
+                ul.sentences { @for line in part { li { (outside(line.trim_start())) } } }
+            } @else {
+                p class=(if idx == 0 { "verdict" } else { "" }) {
+                    @for (idx, line) in part.iter().enumerate() {
+                        @if idx > 0 { br; }
+                        (prose(line))
+                    }
+                }
             }
         }
-        @if !listed.is_empty() {
-            ul.sentences { @for line in listed { li { (outside(line.trim_start())) } } }
-        }
-        @for line in after { p { (prose(line.trim_start())) } }
     }
 }
 
@@ -270,7 +270,7 @@ fn reading() -> Markup {
             p {
                 "The chance is the probability that the commit is a culprit, given all probes. Commits that no probe "
                 "tells apart share theirs. Two changes are both culprits, unless one is more than twice as large as "
-                "the other. With two culprits the chances add up to more than 100%."
+                "the other on each step. With two culprits the chances add up to more than 100%."
             }
         }
     }
@@ -338,13 +338,15 @@ mod tests {
 
     #[test]
     fn commits_of_an_answer_are_a_list_and_two_culprits_have_two_labels() {
-        let answer = ["No answer.", "One of 2:", "  aaa <x>", "  bbb", "Measure longer."];
+        let answer =
+            ["No answer.", "One of 2:", "  aaa <x>", "  bbb", "Or of:", "  ccc", "Measure longer."];
         let page = render(&Search {
             answer: answer.map(str::to_owned).to_vec(),
             culprits: vec![Gap { first: 1, last: 1 }, Gap { first: 2, last: 4 }],
             ..search()
         });
         assert!(page.contains("<li><bdi>aaa &lt;x&gt;</bdi></li>"), "{page}");
+        assert!(page.contains("<li><bdi>ccc</bdi></li>"), "{page}");
         assert!(page.contains("one of 3 commits") && page.contains("y=\"26\""), "{page}");
         // The bad end is faster: no loss is shown.
         let mut faster = search();

@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 use rqps_analysis::{Analysis, Bar, CellState, Judging};
-use rqps_bisect::{Commit, Known, Next, Probe, Search, Suspects};
+use rqps_bisect::{Commit, Culprits, Next, Probe, Search, Suspects};
 use rqps_build::{Commit as BuiltCommit, Record};
 use rqps_model::{Estimate, Run};
 use rqps_runner::Plan;
@@ -46,12 +46,12 @@ const SEARCHED: &str = "searched";
 
 /// What a search has come to.
 enum State {
-    /// The culprits are known, or one that is no less one if there is another.
-    Found(Known),
+    /// The culprits are known. Where a second one is still open, why it is.
+    Found(Culprits, Option<Why>),
     /// The ends do not differ.
     NoDifference,
-    /// These remain.
-    Open(Suspects, Why),
+    /// These remain, beside the probability that no commit changed the speed.
+    Open { suspects: Suspects, none: f64, why: Why },
 }
 
 /// Why a search has no answer.
@@ -157,9 +157,9 @@ impl<'a> Hunt<'a> {
         let mut page = Page::of(self, &state)?;
         page.write();
         let mut code = match &state {
-            State::Found(known) => comparison::measure_all(self, known, &mut page)?,
+            State::Found(known, _) => comparison::measure_all(self, known, &mut page)?,
             State::NoDifference => ExitCode::from(1),
-            State::Open(..) => ExitCode::from(2),
+            State::Open { .. } => ExitCode::from(2),
         };
         if let Some(path) = page.path() {
             say(&format!("search: {}\n", shown(path)))?;
@@ -178,7 +178,7 @@ impl<'a> Hunt<'a> {
             match search.next() {
                 Next::Measure(place) if self.probes.len() < MOST_PROBES => self.probe(place)?,
                 Next::Measure(_) => return Ok(self.state_of(&search, Why::MostProbes)),
-                Next::Found(known) => return Ok(State::Found(known)),
+                Next::Found(known) => return Ok(State::Found(known, None)),
                 Next::Stuck => return Ok(self.state_of(&search, Why::Stuck)),
                 Next::NoDifference => return Ok(State::NoDifference),
             }
@@ -192,8 +192,12 @@ impl<'a> Hunt<'a> {
     /// What is known where there is no whole answer.
     fn state_of(&self, search: &Search, why: Why) -> State {
         match search.known() {
-            Some(known) => State::Found(known),
-            None => State::Open(search.posterior().suspects(self.confidence), why),
+            Some(known) => State::Found(known, Some(why)),
+            None => {
+                let posterior = search.posterior();
+                let suspects = posterior.suspects(self.confidence);
+                State::Open { suspects, none: posterior.none, why }
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Commits whose speeds are known, and searches among them.
 
-use rqps_bisect::{Commit, GapProbability, Known, Next, Probe, Search};
+use rqps_bisect::{Commit, Culprits, GapProbability, Next, Probe, Search};
 use rqps_stats::random::Random;
 
 /// What is searched.
@@ -36,7 +36,7 @@ impl Setting {
 
     /// Whether all named commits have changed the speed by more than a third of the largest change, and a commit of the
     /// largest one is among them.
-    fn is_right(&self, known: &Known, culprit: usize) -> bool {
+    fn is_right(&self, known: &Culprits, culprit: usize) -> bool {
         let own = Other { after: 0, loss: self.loss };
         let all = || std::iter::once(&own).chain(&self.others);
         let largest = all().map(|other| other.loss).fold(0.0, f64::max);
@@ -46,7 +46,7 @@ impl Setting {
                 places.clone().any(|other| named.gap.has(culprit + other.after))
             }
         };
-        known.culprits.iter().all(is_named_of(0.34)) && known.culprits.iter().any(is_named_of(1.0))
+        known.named.iter().all(is_named_of(0.34)) && known.named.iter().any(is_named_of(1.0))
     }
 
     /// Logarithm of the QPS at a place over that of the good end.
@@ -122,7 +122,7 @@ fn search(setting: &Setting, seed: u64, tally: &mut Tally) {
             }
             Next::Found(known) => {
                 tally.n_found += 1;
-                tally.n_two += usize::from(known.culprits.len() > 1);
+                tally.n_two += usize::from(known.named.len() > 1);
                 tally.n_held += usize::from(setting.is_right(&known, culprit));
                 return;
             }

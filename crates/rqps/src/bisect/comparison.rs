@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use rqps_analysis::{Analysis, Cell, StepAnalysis};
-use rqps_bisect::{GapProbability, Known};
+use rqps_bisect::{Culprits, GapProbability};
 use rqps_html::search::Comparison;
 use rqps_model::Run;
 use rqps_report::headline;
@@ -17,9 +17,9 @@ use crate::commit_plans::{finished_runs, is_of};
 use crate::run::carry_out;
 
 /// Measures each culprit beside the commit before it, with stacks: 0 when all was measured, else 2.
-pub(super) fn measure_all(hunt: &Hunt<'_>, known: &Known, page: &mut Page) -> Result<ExitCode> {
+pub(super) fn measure_all(hunt: &Hunt<'_>, known: &Culprits, page: &mut Page) -> Result<ExitCode> {
     let mut code = ExitCode::SUCCESS;
-    for GapProbability { gap, .. } in &known.culprits {
+    for GapProbability { gap, .. } in &known.named {
         let places = [gap.first - 1, gap.last];
         let (run, is_whole) = measure(hunt, &places)?;
         if !is_whole {

@@ -82,8 +82,8 @@ fn search(hunt: &Hunt<'_>, state: &State) -> Result<Search> {
         ratios: steps.iter().map(|step| probe.ratios.get(*step).copied()).collect(),
     };
     let culprits = match state {
-        State::Found(known) => known.culprits.as_slice(),
-        State::NoDifference | State::Open(..) => &[],
+        State::Found(known, _) => known.named.as_slice(),
+        State::NoDifference | State::Open { .. } => &[],
     };
     let culprits = culprits.iter().map(|own| Gap { first: own.gap.first, last: own.gap.last });
     Ok(Search {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use rqps_analysis::Bar;
-use rqps_bisect::{GapProbability, Known, Posterior, Suspects};
+use rqps_bisect::{Culprits, GapProbability, Posterior, Suspects};
 use rqps_build::Commit;
 use rqps_model::{Estimate, Run};
 use rqps_text::number::{count, percent, plain_ratio, ratio_with_interval};
@@ -34,6 +34,7 @@ pub(super) fn bar(bar: Bar) -> &'static str {
         Bar::Check => "a check of its work failed",
         Bar::Plans => "its starts ran different plans",
         Bar::Rate => "a set rate was held, so that QPS tells nothing",
+        Bar::Recall => "its searches found another part of the nearest vectors",
         Bar::HostBusy => "the host was busy",
     }
 }
@@ -59,46 +60,64 @@ pub(super) fn probe_line(commit: &Commit, ratios: &BTreeMap<String, Estimate>) -
 /// What a search has come to, in lines; commits of a list are indented.
 pub(super) fn answer(hunt: &Hunt<'_>, state: &State) -> Vec<String> {
     match state {
-        State::Found(known) => found(hunt, known),
+        State::Found(known, why) => found(hunt, known, why.as_ref()),
         State::NoDifference => no_difference(hunt),
-        State::Open(suspects, why) => open(hunt, suspects, why),
+        State::Open { suspects, none, why } => open(hunt, suspects, *none, why),
     }
 }
 
 /// One commit, several that cannot be told apart, or two of these; and who may have changed the speed, too.
-fn found(hunt: &Hunt<'_>, known: &Known) -> Vec<String> {
+fn found(hunt: &Hunt<'_>, known: &Culprits, why: Option<&Why>) -> Vec<String> {
     let steps = hunt.steps_listed();
-    let mut lines = match known.culprits.as_slice() {
+    let mut lines = match known.named.as_slice() {
         [only] if known.others.is_none() => {
-            culprit(hunt, only, &format!("is the commit that changed {steps}"))
+            culprit(hunt, only, &format!("is the commit that changed {steps}"), only.probability)
         }
         [first, second] => {
+            let each = [first, second]
+                .map(|own| culprit(hunt, own, "is one of them", own.changed.max(own.probability)));
+            let everywhere = if hunt.steps().len() > 1 { " on all of these steps" } else { "" };
             let lead = format!(
-                "Two commits changed {steps}, neither more than twice as much as the other."
+                "Two commits changed {steps}, neither clearly more than twice as much as the other{everywhere}."
             );
-            let each = [first, second].map(|own| culprit(hunt, own, "is one of them"));
             [vec![lead], each.concat()].concat()
         }
         others => {
             let changed = format!("changed {steps}");
-            others.iter().flat_map(|own| culprit(hunt, own, &changed)).collect()
+            others.iter().flat_map(|own| culprit(hunt, own, &changed, own.probability)).collect()
         }
     };
     if let Some(others) = &known.others {
-        let n = count(others.n(), "commit");
-        let chance = chance(others.probability);
-        let lead = format!("Probably another commit changed it, too: with {chance} one of {n}:");
-        lines.push(lead);
-        lines.extend(listed(hunt, others.places()));
+        let by_less = if known.has_second { "" } else { ", by less than half as much" };
+        let places: Vec<usize> = others.places().collect();
+        let probability = chance(others.probability);
+        if let [place] = places.as_slice() {
+            let line = commit_line(&hunt.range.commits[*place]);
+            lines.push(line);
+            lines.push(format!(
+                "changed {steps}, too{by_less}, with a probability of {probability}."
+            ));
+        } else {
+            lines.push(format!(
+                "Another commit changed {steps}, too{by_less}. With a probability of {probability} it is one of \
+                 these {}:",
+                count(places.len(), "commit")
+            ));
+            lines.extend(listed(hunt, places.into_iter()));
+        }
     }
+    let n = count(hunt.probes.len(), "probe");
+    lines.extend(why.map(|why| match why {
+        Why::UnderWay => format!("The search goes on, after {n}."),
+        Why::Stuck => "More probes of this length would tell little more.".to_owned(),
+        Why::MostProbes => format!("The search ended after {n}, the most that it makes."),
+    }));
     lines
 }
 
 /// A culprit, and what is said of it.
-fn culprit(hunt: &Hunt<'_>, own: &GapProbability, said: &str) -> Vec<String> {
-    let GapProbability { gap, probability, changed } = own;
-    // A commit that is one of two is known to have changed the speed; how large its change is need not be.
-    let probability = chance(probability.max(*changed));
+fn culprit(hunt: &Hunt<'_>, own: &GapProbability, said: &str, probability: f64) -> Vec<String> {
+    let (gap, probability) = (&own.gap, chance(probability));
     if gap.n() == 1 {
         let line = commit_line(&hunt.range.commits[gap.last]);
         return vec![line, format!("{said}, with a probability of {probability}.")];
@@ -119,7 +138,7 @@ fn no_difference(hunt: &Hunt<'_>) -> Vec<String> {
 }
 
 /// A search that has no answer, or none yet.
-fn open(hunt: &Hunt<'_>, suspects: &Suspects, why: &Why) -> Vec<String> {
+fn open(hunt: &Hunt<'_>, suspects: &Suspects, none: f64, why: &Why) -> Vec<String> {
     let (confidence, n) = (&hunt.args.commits.confidence, count(hunt.probes.len(), "probe"));
     let lead = match why {
         Why::UnderWay => format!("No answer yet, after {n}."),
@@ -128,6 +147,11 @@ fn open(hunt: &Hunt<'_>, suspects: &Suspects, why: &Why) -> Vec<String> {
         ),
         Why::MostProbes => format!("No answer with {confidence} confidence after {n}."),
     };
+    if none >= 0.5 {
+        let none = chance(none);
+        let of = format!("With a probability of {none} no commit changed {}.", hunt.steps_listed());
+        return vec![lead, of];
+    }
     let of = format!(
         "With a probability of {}, one of {} changed {}:",
         chance(suspects.probability),
