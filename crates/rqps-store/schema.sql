@@ -175,6 +175,21 @@ CREATE TABLE table_state (
   FOREIGN KEY (run_id, step_idx, system_idx) REFERENCES step_system ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 
+-- One row per search of vectors on a system: the part of each query's exact nearest neighbours that
+-- its answer has, from 0 to 1. Read in the benchmark's sessions after the measurement.
+CREATE TABLE recall (
+  run_id TEXT NOT NULL, -- the run
+  step_idx INTEGER NOT NULL, -- the step
+  system_idx INTEGER NOT NULL, -- the system
+  k INTEGER NOT NULL, -- nearest neighbours that a query asks for
+  n_queries INTEGER NOT NULL, -- queries whose answers were read
+  mean REAL NOT NULL, -- mean over the queries
+  sd REAL NOT NULL, -- standard deviation over the queries
+  p5 REAL NOT NULL, -- value below which 5% of the queries lie
+  PRIMARY KEY (run_id, step_idx, system_idx),
+  FOREIGN KEY (run_id, step_idx, system_idx) REFERENCES step_system ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
 -- One row per slice. In an interleaved run, one row per block: the sum over the short slices of
 -- some rounds, without the time between them. Counters are differences between the samples at both
 -- ends. Gauges are those of the second sample.

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 use arrows::Files;
 
 /// The crates from top to bottom: each may depend only on those after it.
-const LAYERS: [&str; 25] = [
+const LAYERS: [&str; 26] = [
     "rqps",
     "rqps-serve",
     "rqps-import",
@@ -29,6 +29,7 @@ const LAYERS: [&str; 25] = [
     "rqps-sample",
     "rqps-load",
     "rqps-workload",
+    "rqps-vector",
     "rqps-client",
     "rqps-explain",
     "rqps-fixtures",

@@ -43,6 +43,7 @@ pub(crate) mod pairing;
 mod per_operation;
 mod plan_ratio;
 pub mod plans;
+mod recall;
 mod restart;
 mod rule;
 mod run_warnings;
@@ -86,6 +87,7 @@ pub use measurement::Measurement;
 pub use memory::Memory;
 pub use plan_ratio::PlanRatio;
 pub use plans::{PlanVariation, StatementPlans, StepPlans};
+pub use recall::{AtRecall, COMPARED, LISTED, RecallCurve, RecallPoint, RecallRatio, RecallTable};
 pub use run_warnings::insert_steps;
 pub use settle::Settle;
 pub use size::SystemSizes;
@@ -138,6 +140,8 @@ pub struct Analysis<'a> {
     profiles: &'a [StackProfile],
     /// Which steps are the Insert Benchmark's; absent where none is.
     pub insert: Option<InsertTables>,
+    /// Searches of vectors: QPS against recall.
+    pub recalls: Vec<RecallTable>,
     /// What was not measured, and why.
     pub not_measured: Vec<WarningKind>,
 }
@@ -309,9 +313,11 @@ impl<'a> Analysis<'a> {
             stacks: Vec::new(),
             profiles: &[],
             insert: None,
+            recalls: Vec::new(),
             not_measured: Vec::new(),
         };
         analysis.insert = insert::tables(&analysis.steps);
+        analysis.recalls = recall::tables(&analysis);
         analysis.footnotes = book.close();
         analysis.headlines = headline::headlines(&analysis);
         analysis.groups = group::groups(&analysis);
@@ -386,8 +392,8 @@ impl<'a> Analysis<'a> {
 }
 
 /// The order in which reports list groups: loading comes last, as it is no microbenchmark.
-pub const GROUPS: [Group; 5] =
-    [Group::Point, Group::Range, Group::RangeAggregate, Group::Write, Group::Other];
+pub const GROUPS: [Group; 6] =
+    [Group::Point, Group::Range, Group::RangeAggregate, Group::Vector, Group::Write, Group::Other];
 
 fn has_several_clients(run: &Run) -> bool {
     let mut compared =

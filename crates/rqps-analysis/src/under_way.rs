@@ -107,6 +107,7 @@ impl UnderWay<'_> {
             plans_vary: false,
             sla_failed: target.is_some_and(|target| target > 0.0 && !sla::is_held(average, target)),
             host_busy: false,
+            recall: None,
             rate_held: inserts.is_empty() && holds_rate(n_due, n_missed),
         }
     }

@@ -13,6 +13,9 @@ pub enum ParamType {
     /// A string that becomes what the statement needs there, such as a date or a number: MySQL
     /// VAR_STRING, in PostgreSQL of the type that the server infers.
     Inferred,
+    /// Bytes in the binary form of what the statement needs there, such as a vector: MySQL BLOB, in PostgreSQL of the
+    /// type that the server infers. PostgreSQL takes none in text.
+    Binary,
 }
 
 /// A parameter's value. Text lies in the arena of its [`Params`].

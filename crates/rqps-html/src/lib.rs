@@ -29,6 +29,7 @@ mod plans;
 mod points;
 mod policy;
 mod ratios;
+mod recall;
 mod room;
 mod scale;
 pub mod search;
@@ -98,6 +99,7 @@ pub fn render(analysis: &Analysis<'_>) -> String {
     let bodies = step::bodies(analysis);
     let is_large = bodies.iter().map(|body| body.0.len()).sum::<usize>() > MOST_DETAILS;
     let main = compact::of_large(html! {
+        (recall::render(analysis))
         (chart::render(analysis))
         (summary::render(analysis))
         (causes_part(analysis).placed())
@@ -203,6 +205,7 @@ fn header(analysis: &Analysis<'_>, choice: &Markup) -> Markup {
             nav aria-label="Sections" {
                 a href="#charts" { "Charts" }
                 a href="#rqps" { "Relative QPS" }
+                @if !analysis.recalls.is_empty() { a href="#recall" { "QPS and recall" } }
                 @if analysis.joined.is_some() { a href="#runs" { "Runs" } }
                 a href="#systems" { "Systems" }
                 @if analysis.insert.is_some() { a href="#insert" { "Insert Benchmark" } }

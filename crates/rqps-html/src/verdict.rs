@@ -209,6 +209,7 @@ fn bar(counts: Counts) -> Markup {
         (counts.check_failed, "check failed", "–"),
         (counts.plans_vary, "plans vary", "–"),
         (counts.rate_held, "rate held", "–"),
+        (counts.recall_differs, "recall differs", "–"),
         (counts.host_busy, "host busy", "–"),
         (counts.imported, "imported", "–"),
         (counts.failed, "failed", "✕"),

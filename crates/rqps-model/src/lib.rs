@@ -17,6 +17,7 @@ pub mod imported;
 mod memory_size;
 pub mod metric;
 pub mod query_plan;
+mod recall;
 mod role;
 pub mod run;
 mod run_status;
@@ -50,6 +51,7 @@ pub use memory_size::MemorySize;
 pub use metric::{Metric, PerOperation};
 pub use query_plan::difference::{PlanDifference, plan_difference};
 pub use query_plan::{PlanShape, QueryPlan};
+pub use recall::Recall;
 pub use role::Role;
 pub use run::{
     Check, DIRECT_IO, DIRECT_IO_REFUSED, Run, RunStep, RunSystem, SettingOrigin, SettingSource,

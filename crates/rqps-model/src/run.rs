@@ -6,8 +6,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BuiltCommit, Calibrated, Host, Imported, Label, Placement, QueryPlan, RunStatus, Schedule,
-    Slice, StepIdx, StepInfo, SystemIdx, SystemSource, SystemSpec, TableState, Version, Warning,
+    BuiltCommit, Calibrated, Host, Imported, Label, Placement, QueryPlan, Recall, RunStatus,
+    Schedule, Slice, StepIdx, StepInfo, SystemIdx, SystemSource, SystemSpec, TableState, Version,
+    Warning,
 };
 
 /// The fact of a server's process that says whether direct IO was refused.
@@ -182,6 +183,9 @@ pub struct SystemStep {
     /// The state of the tables: before a step that reads, and the writes of a step that writes.
     #[serde(default)]
     pub table_state: TableState,
+    /// The recall of a search of vectors, by the start of the servers.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub recalls: BTreeMap<u32, Recall>,
 }
 
 /// The plans of a step's statements on one start of the server.
@@ -206,6 +210,7 @@ impl SystemStep {
             plans: Vec::new(),
             plans_of_starts: Vec::new(),
             table_state: TableState::new(),
+            recalls: BTreeMap::new(),
         }
     }
 }

@@ -108,6 +108,7 @@ fn join_system(starts: &[(u32, &SystemStep)], loads: &BTreeSet<u32>) -> SystemSt
         plans: usual_plans(&plans_of_starts),
         plans_of_starts,
         table_state: states.cloned().unwrap_or_default(),
+        recalls: starts.iter().flat_map(|(_, s)| s.recalls.clone()).collect(),
     }
 }
 

@@ -36,14 +36,16 @@ pub enum Group {
     RangeAggregate,
     /// Inserts, updates, deletes and mixes of them.
     Write,
+    /// Searches for the nearest vectors.
+    Vector,
     /// Loading, warming, and all that charts do not compare.
     Other,
 }
 
 impl Group {
     /// Every group, in the order of reports.
-    pub const ALL: [Self; 5] =
-        [Self::Point, Self::Range, Self::RangeAggregate, Self::Write, Self::Other];
+    pub const ALL: [Self; 6] =
+        [Self::Point, Self::Range, Self::RangeAggregate, Self::Write, Self::Vector, Self::Other];
 
     /// The heading over the group's chart.
     #[must_use]
@@ -53,6 +55,7 @@ impl Group {
             Self::Range => "Range queries without aggregation",
             Self::RangeAggregate => "Range queries with aggregation",
             Self::Write => "Writes",
+            Self::Vector => "Vector searches",
             Self::Other => "Loading and warming",
         }
     }

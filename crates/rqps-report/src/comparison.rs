@@ -28,6 +28,7 @@ pub fn bar(bar: Bar) -> &'static str {
         Bar::Check => "check failed",
         Bar::Plans => "plans vary",
         Bar::Rate => "rate held",
+        Bar::Recall => "recall differs",
         Bar::HostBusy => "host busy",
     }
 }

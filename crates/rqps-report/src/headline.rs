@@ -6,6 +6,7 @@ use rqps_analysis::{Analysis, Headline, StepAnalysis};
 use rqps_text::number::{self, count, plain_ratio, ratio_with_interval};
 use rqps_text::words::{list, list_in_short};
 
+use crate::recall;
 use crate::settle;
 
 /// Stands beside every verdict on a candidate that was measured in another run than the base.
@@ -59,6 +60,10 @@ pub fn sentence(analysis: &Analysis<'_>, headline: &Headline) -> String {
     let steps = count(counts.total(), "step");
     let bound = number::exact_percent(analysis.judging.bound);
     match (counts.measured(), counts.slower, counts.faster) {
+        (0, ..) if counts.recall_differs > 0 => recall::sentence(analysis, headline.system_idx)
+            .unwrap_or_else(|| {
+                format!("{name} and {base} reach no equal recall: search with other efforts.")
+            }),
         (0, ..) if counts.rate_held > 0 => {
             format!("{name} and {base} held the set rate: compare their response times and CPU.")
         }
@@ -176,6 +181,7 @@ pub(crate) fn others(counts: Counts) -> Option<String> {
         (counts.check_failed, "without a verdict (check failed)"),
         (counts.plans_vary, "without a verdict (plans vary)"),
         (counts.rate_held, "without a verdict (set rate held)"),
+        (counts.recall_differs, "without a verdict (recall differs)"),
         (counts.host_busy, "without a verdict (host busy)"),
         (counts.imported, "imported"),
         (counts.failed, "failed"),

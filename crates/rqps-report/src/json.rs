@@ -85,6 +85,7 @@ fn report<'a>(analysis: &'a Analysis<'_>) -> ReportJson<'a> {
                 n_sla_failed: h.counts.sla_failed,
                 n_check_failed: h.counts.check_failed,
                 n_rate_held: h.counts.rate_held,
+                n_recall_differs: h.counts.recall_differs,
                 n_plans_vary: h.counts.plans_vary,
                 n_host_busy: h.counts.host_busy,
                 n_imported: h.counts.imported,

@@ -21,6 +21,7 @@ pub mod markdown;
 pub mod places;
 pub mod plans;
 pub mod post;
+pub mod recall;
 pub mod repeat;
 pub mod response;
 pub mod rule;

@@ -1,6 +1,7 @@
 //! Reports as markdown for a merge request: verdict, summary, relative metrics, footnotes.
 
 mod insert;
+mod recall;
 mod stacks;
 
 use rqps_explain::Quantity;
@@ -30,6 +31,7 @@ pub fn render(analysis: &Analysis<'_>) -> String {
     list(&mut out, "Query plans that differ from the base's", &plans::summary(analysis));
     let of_starts = plans::summary_of_starts(analysis);
     list(&mut out, "Query plans that differ from start to start", &of_starts);
+    recall::summary(&mut out, analysis);
     insert::summary(&mut out, analysis);
     summary(&mut out, analysis);
     why(&mut out, analysis);

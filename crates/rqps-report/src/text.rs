@@ -3,6 +3,7 @@
 
 mod insert;
 mod plans;
+mod recall;
 mod stacks;
 
 use crate::causes;
@@ -80,6 +81,7 @@ pub fn render(analysis: &Analysis<'_>, options: TextOptions) -> String {
     head(&mut page, analysis);
     systems(&mut page, analysis, options.detail);
     plans::summary(&mut page, analysis, options.detail);
+    recall::summary(&mut page, analysis);
     insert::summary(&mut page, analysis);
     summary(&mut page, analysis);
     sizes(&mut page, analysis);

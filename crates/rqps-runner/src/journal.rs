@@ -10,7 +10,8 @@ pub(crate) mod warnings;
 
 use anyhow::Result;
 use rqps_model::{
-    QueryPlan, Run, RunStatus, Slice, StepIdx, StepOutcome, SystemIdx, SystemStep, TableState,
+    QueryPlan, Recall, Run, RunStatus, Slice, StepIdx, StepOutcome, SystemIdx, SystemStep,
+    TableState,
 };
 use rqps_stacks::profile::StackProfile;
 use rqps_store::{RunRef, Store, unix_ms};
@@ -133,6 +134,19 @@ impl<'a> Journal<'a> {
     ) -> Result<()> {
         self.store.insert_plans(&self.run.id, step.0, system.0, &plans)?;
         self.run.cell_mut(step, system).plans = plans;
+        Ok(())
+    }
+
+    /// Stores the recall of a search on a system.
+    pub(crate) fn keep_recall(
+        &mut self,
+        step: StepIdx,
+        system: SystemIdx,
+        recall: Recall,
+    ) -> Result<()> {
+        self.store.insert_recall(&self.run.id, step.0, system.0, &recall)?;
+        let start = self.run.steps[step.0].start;
+        self.run.cell_mut(step, system).recalls.insert(start, recall);
         Ok(())
     }
 

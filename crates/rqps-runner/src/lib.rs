@@ -25,6 +25,7 @@ mod side_by_side;
 mod suspension;
 mod system;
 mod system_state;
+mod vector_sets;
 
 pub use audit::audit;
 pub use changes::ChangesLeft;

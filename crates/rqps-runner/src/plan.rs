@@ -6,8 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use rqps_model::{Calibration, Dbms, Engine, Label, Placement, Schedule, SystemSpec, UnknownWord};
+use rqps_model::{
+    Calibration, Compression, Dbms, Engine, Label, Placement, Schedule, SystemSpec, UnknownWord,
+};
 use rqps_server::Catalogue;
+use rqps_workload::vector::{Source, VectorArgs, VectorSchema};
 use rqps_workload::{Form, InsertArgs, SuiteArgs};
 
 mod audit_rule;
@@ -136,6 +139,8 @@ pub enum SuiteWork {
     },
     /// The Insert Benchmark.
     Insert(InsertArgs),
+    /// Vector search.
+    Vector(VectorArgs),
 }
 
 impl SuiteWork {
@@ -145,6 +150,14 @@ impl SuiteWork {
         match self {
             Self::File { args, .. } => args.data_bytes(),
             Self::Insert(args) => args.data_bytes(),
+            Self::Vector(args) => {
+                let of_file = |path| std::fs::metadata(path).map_or(0, |file| file.len());
+                let bytes = match &args.source {
+                    Source::Files(files) => of_file(&files.vectors),
+                    Source::Generated(_) => 0,
+                };
+                args.data_bytes(bytes)
+            }
         }
     }
 
@@ -156,6 +169,7 @@ impl SuiteWork {
                 (times.read, times.write, times.insert) = (slice, slice, slice);
             }
             Self::Insert(args) => args.query_time = slice.max(LEAST_QUERY_TIME),
+            Self::Vector(args) => args.read = slice,
         }
     }
 }
@@ -315,7 +329,7 @@ impl PlanFile {
             let what = "two suites have the same name, or none";
             return refuse(what, "give each [[suite]] a `name` of its own");
         }
-        let is_timed = |suite: &SuitePlan| matches!(suite.work, SuiteWork::File { .. });
+        let is_timed = |suite: &SuitePlan| !matches!(suite.work, SuiteWork::Insert(_));
         if self.schedule.precision.is_some() && !suites.iter().any(is_timed) {
             let what = "precision has no effect: no step of the Insert Benchmark can end early";
             return refuse(what, "leave precision out");
@@ -339,7 +353,11 @@ fn no_such_word(what: &'static str, value: &str, known: &'static str) -> Refusal
 
 /// Refuses what a suite asks of systems that cannot do it.
 fn check_suite(suite: &SuitePlan, systems: &[SystemSpec]) -> Result<(), Refusal> {
-    let SuiteWork::Insert(args) = &suite.work else { return Ok(()) };
+    let args = match &suite.work {
+        SuiteWork::Insert(args) => args,
+        SuiteWork::Vector(args) => return check_vector(args, systems),
+        SuiteWork::File { .. } => return Ok(()),
+    };
     if args.bulk_load && !systems.iter().any(|system| system.engine == Engine::Rocksdb) {
         let what = "bulk_load = true needs a system with MyRocks".to_owned();
         let remedy = "leave bulk_load out, or write engine = \"rocksdb\" for a system";
@@ -348,6 +366,31 @@ fn check_suite(suite: &SuitePlan, systems: &[SystemSpec]) -> Result<(), Refusal>
     if systems.iter().any(|system| !system.variant.sql_after_load.is_empty()) {
         let what = "sql_after_load with a suite that fills its tables step by step".to_owned();
         return Err((what, "leave it out of plans with kind = \"insert\"".to_owned()));
+    }
+    Ok(())
+}
+
+/// Refuses what vector search asks of systems that cannot do it.
+fn check_vector(args: &VectorArgs, systems: &[SystemSpec]) -> Result<(), Refusal> {
+    for system in systems {
+        // That of a file is known when it is read.
+        let distance = args.distance.unwrap_or_default();
+        let obstacle = args
+            .indexes
+            .iter()
+            .find_map(|index| VectorSchema::obstacle(system.dbms, distance, index));
+        if let Some((what, remedy)) = obstacle {
+            return Err((format!("{}: {what}", system.label), remedy.to_owned()));
+        }
+        if !system.variant.sql_after_load.is_empty() {
+            let what = "sql_after_load with a suite that fills its tables step by step".to_owned();
+            return Err((what, "leave it out of plans with kind = \"vector\"".to_owned()));
+        }
+        if system.engine == Engine::Rocksdb || system.variant.compression != Compression::None {
+            let what =
+                format!("{}: vectors are measured in InnoDB, without compression", system.label);
+            return Err((what, "leave out engine and compression".to_owned()));
+        }
     }
     Ok(())
 }

@@ -26,6 +26,7 @@ use crate::schedule::profiles::{Profiler, check_patterns};
 use crate::system::installation::{self, Installation, Ready};
 use crate::system::{guests, leftover};
 use crate::system_state::SystemState;
+use crate::vector_sets::VectorSets;
 
 /// The outcome of a run.
 #[derive(Debug)]
@@ -77,6 +78,7 @@ pub fn run<'a>(
         plan,
         steps,
         environment,
+        vectors: VectorSets::default(),
         cpus,
         run_id: id.clone(),
         seed: run.seed,
@@ -156,6 +158,9 @@ fn carry_out(
     let mut audit = Audit::default();
     clear_done(run, journal)?;
     let mut ready = fetch_all(run, journal)?;
+    let cache = installation::places(run.environment)?.cache;
+    let interrupt = &run.environment.interrupt;
+    run.vectors = VectorSets::of(run.plan, &cache, interrupt, &mut |text| journal.note(text))?;
     quiet::look(run, journal, expected)?;
     *fetched = Some(Instant::now());
     let mut states: Vec<SystemState> = run.systems().map(SystemState::new).collect();

@@ -14,6 +14,7 @@ use crate::failure::{Broken, BrokenTables, Kept};
 use crate::plan::seed;
 use crate::plan::steps::PlannedStep;
 use crate::system::RunningSystem;
+use crate::vector_sets::VectorSets;
 
 /// The seed of tables for later runs, where the plan sets none.
 const SEED_OF_REUSED_TABLES: u64 = 1;
@@ -24,6 +25,8 @@ pub(crate) struct RunContext<'a> {
     /// Those of all launches of the servers, one launch after the other.
     pub(crate) steps: Vec<PlannedStep>,
     pub(crate) environment: &'a Environment,
+    /// The vectors that its suites search.
+    pub(crate) vectors: VectorSets,
     /// CPUs that rqps may use.
     pub(crate) cpus: Vec<usize>,
     pub(crate) run_id: String,

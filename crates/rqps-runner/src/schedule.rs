@@ -14,6 +14,7 @@ pub(crate) mod settle;
 mod spare;
 pub(crate) mod step;
 mod table_state;
+mod vector;
 pub(crate) mod warm;
 pub(crate) mod warnings;
 mod work_blocks;

@@ -40,6 +40,9 @@ pub struct Entry {
     /// Its sources, tried in order.
     #[serde(rename = "source")]
     pub sources: Vec<Source>,
+    /// Archives that are unpacked into its tree: extensions.
+    #[serde(rename = "addition", default)]
+    pub additions: Vec<Source>,
     /// Whether it is the build that is meant when none is named.
     #[serde(skip)]
     first: bool,

@@ -44,6 +44,9 @@ struct Origin {
     source: String,
     /// How it was compiled.
     compiled: String,
+    /// The identities of what was added to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    additions: Vec<String>,
     /// The packages that it was made of, where it came from Debian.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     packages: Vec<Package>,
@@ -187,7 +190,7 @@ impl Origin {
                 "{} {} sha256:{} ({})",
                 self.source, main.version, main.sha256, self.compiled
             ),
-            None => self.source,
+            None => [vec![self.source], self.additions].concat().join(" with "),
         }
     }
 }
@@ -197,8 +200,13 @@ impl Origin {
 fn origin_of(entry: &Entry, cache: &Path) -> Option<Origin> {
     let origin = read_origin(&prefix_of(entry, cache))?;
     let (_, tag) = entry.source_of(&origin.source)?;
+    let is_whole = origin.additions == additions_of(entry);
     // Prefixes of earlier versions of rqps have no tag.
-    (origin.layout.is_empty() || origin.layout == tag).then_some(origin)
+    (is_whole && (origin.layout.is_empty() || origin.layout == tag)).then_some(origin)
+}
+
+fn additions_of(entry: &Entry) -> Vec<String> {
+    entry.additions.iter().map(Source::identity).collect()
 }
 
 fn read_origin(prefix: &Path) -> Option<Origin> {
@@ -283,6 +291,7 @@ fn install_from(
         _ => Ok(Vec::new()),
     };
     let done = filled.and_then(|packages| {
+        add(catalogue, entry, cache, &partial, watch)?;
         source.check_unchanged()?;
         write_origin(entry, source, packages, &partial)
     });
@@ -298,6 +307,28 @@ fn install_from(
         }
         _ => Ok(()),
     }
+}
+
+/// Unpacks what an entry has beside its server into the same tree.
+fn add(
+    catalogue: &Catalogue,
+    entry: &Entry,
+    cache: &Path,
+    partial: &Path,
+    watch: &mut Watch<'_>,
+) -> Result<(), Error> {
+    for addition in &entry.additions {
+        let layout = catalogue.layout(addition).ok_or_else(|| Error::Data {
+            what: "server catalogue".to_owned(),
+            detail: format!("{}: unknown layout {:?}", entry.name(), addition.layout()),
+        })?;
+        let archive = archive(entry, addition, cache, watch)?;
+        unpack_archive(entry, layout, &archive, partial, watch)?;
+        if addition.in_place().is_none() {
+            fs::remove_file(&archive).map_err(|e| Error::write(&archive, e))?;
+        }
+    }
+    Ok(())
 }
 
 /// The archive of a source, fetched unless it is there, with the right checksum.
@@ -355,6 +386,7 @@ fn write_origin(
     let tag = entry.source_of(&identity).map_or_else(String::new, |(_, tag)| tag.to_owned());
     let origin = Origin {
         source: identity,
+        additions: additions_of(entry),
         layout: tag,
         compiled: entry.compiled.clone(),
         packages,

@@ -10,7 +10,7 @@ use crate::Error;
 const APPLICATION_ID: i64 = 0x7251_5053;
 
 /// The number of the schema, `user_version` of the file.
-pub(crate) const NUMBER: i64 = 16;
+pub(crate) const NUMBER: i64 = 17;
 
 /// The statements that make the tables. Comments say what every table and column means.
 const COMMENTED: &str = include_str!("../schema.sql");

@@ -9,6 +9,7 @@ pub mod live;
 pub mod lock;
 pub mod outline;
 pub mod query_plans;
+pub mod recall;
 pub mod run_ref;
 mod select;
 pub mod stack_profile;

@@ -9,6 +9,9 @@ mod postgres;
 
 use rqps_client::Protocol;
 use rqps_model::{Compression, Dbms, Engine, Family};
+use rqps_vector::Distance;
+
+use crate::vector::Index;
 
 /// The SQL of one DBMS.
 pub(crate) struct Dialect {
@@ -38,6 +41,27 @@ pub(crate) struct Dialect {
     pub(crate) prepares_brackets: bool,
     /// Which of a suite's texts of a statement is its own.
     pub(crate) own_text: OwnText,
+    /// Vectors, where their indexes can be searched.
+    pub(crate) vectors: Option<&'static VectorDialect>,
+}
+
+/// The SQL of vectors.
+pub(crate) struct VectorDialect {
+    /// Makes the table for vectors of so many components.
+    pub(crate) create_table: fn(&str, usize) -> Vec<String>,
+    /// A distance of column v from `{}`; `None` where there is none.
+    pub(crate) distance: fn(Distance) -> Option<&'static str>,
+    /// Creates an index of a name on a table; `None` where there is none of the kind.
+    pub(crate) create_index: fn(&str, &str, &Index, Distance) -> Option<String>,
+    /// What is done before, where the vectors have so many bytes: an index of the name goes, one thread builds, and has
+    /// memory for the index.
+    pub(crate) before_index: fn(&str, &str, u64) -> Vec<String>,
+    /// What a session is set to before it searches an index with an effort, or the whole table.
+    pub(crate) session: fn(Option<(&Index, u32)>) -> Vec<String>,
+    /// The hint in a query that keeps it from the index of a name.
+    pub(crate) without_index: fn(&str) -> String,
+    /// Its bytes.
+    pub(crate) index_bytes: fn(&str, &str) -> String,
 }
 
 /// The text of a statement that a suite may hold for a DBMS beside the one for all.

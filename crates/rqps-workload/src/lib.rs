@@ -25,6 +25,7 @@ pub mod statement;
 pub mod step;
 pub mod suite;
 pub mod sysbench;
+pub mod vector;
 pub mod worker;
 
 pub use args::{MAX_CLIENTS, Size, SliceTimes, SuiteArgs};
@@ -40,4 +41,5 @@ pub use read_through::IndexRead;
 pub use step::{Short, Step};
 pub use suite::{Form, Suite};
 pub use sysbench::SysbenchWorker;
+pub use vector::{VectorArgs, VectorStep};
 pub use worker::{Ahead, EventError, Worker};

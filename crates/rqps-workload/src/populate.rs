@@ -64,12 +64,18 @@ impl LoadCut {
     /// table, and at least one.
     #[must_use]
     pub fn of(tables: u32, rows: u64, clients: u32) -> Self {
-        let loaders_per_table = u64::from(clients / tables.max(1)).clamp(1, rows.max(1));
-        let rows_of_loader = (rows / loaders_per_table).max(1);
-        let n_blocks = (rows_of_loader / LEAST_ROWS_OF_INSERT).clamp(1, N_BLOCKS);
         // The longest parts have one row more.
         let most_rows = INSERT_BYTES / ROW_BYTES - 1;
-        let inserts = n_blocks * rows_of_loader.div_ceil(n_blocks * most_rows);
+        Self::of_rows(tables, rows, clients, (LEAST_ROWS_OF_INSERT, most_rows))
+    }
+
+    /// The same for INSERTs of so many rows: at least, where a load is cut into several blocks, and at most.
+    #[must_use]
+    pub fn of_rows(tables: u32, rows: u64, clients: u32, (least, most): (u64, u64)) -> Self {
+        let loaders_per_table = u64::from(clients / tables.max(1)).clamp(1, rows.max(1));
+        let rows_of_loader = (rows / loaders_per_table).max(1);
+        let n_blocks = (rows_of_loader / least.max(1)).clamp(1, N_BLOCKS);
+        let inserts = n_blocks * rows_of_loader.div_ceil(n_blocks * most.max(1));
         Self {
             loaders_per_table,
             inserts_per_table: inserts * loaders_per_table,
@@ -85,6 +91,19 @@ pub struct TablePart {
     pub table: u32,
     /// INSERTs of the table, from 0.
     pub inserts: Range<u64>,
+}
+
+impl TablePart {
+    /// The parts of all tables.
+    #[must_use]
+    pub fn of_tables(tables: u32, cut: LoadCut) -> Vec<Self> {
+        let LoadCut { loaders_per_table: n, inserts_per_table, .. } = cut;
+        let begin = move |part: u64| inserts_per_table * part / n.max(1);
+        let parts = move |table| {
+            (0..n).map(move |part| Self { table, inserts: begin(part)..begin(part + 1) })
+        };
+        (1..=tables).flat_map(parts).collect()
+    }
 }
 
 impl LoadSpec {
@@ -176,12 +195,7 @@ impl LoadSpec {
     #[must_use]
     pub fn split(&self, cut: LoadCut) -> Vec<TablePart> {
         let per_table = if self.bulk_load_sql().is_some() { 1 } else { cut.loaders_per_table };
-        let begin = |part: u64| cut.inserts_per_table * part / per_table;
-        let parts = |table| {
-            (0..per_table)
-                .map(move |part| TablePart { table, inserts: begin(part)..begin(part + 1) })
-        };
-        (1..=self.tables).flat_map(parts).collect()
+        TablePart::of_tables(self.tables, LoadCut { loaders_per_table: per_table, ..cut })
     }
 }
 

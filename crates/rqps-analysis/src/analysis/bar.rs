@@ -4,6 +4,9 @@
 /// The share of starts that may be missed where a set rate counts as held, as of the field's SLA.
 const MOST_MISSED: f64 = 0.05;
 
+/// Recalls that differ by less are equal: QPS changes by as little.
+const EQUAL_RECALL: f64 = 0.001;
+
 /// Why a ratio has no verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bar {
@@ -13,6 +16,8 @@ pub enum Bar {
     Check,
     /// Starts of a server ran different plans, on the system or the base: the ratio mixes them.
     Plans,
+    /// Searches of vectors found parts of the nearest ones that differ: QPS tells nothing without them.
+    Recall,
     /// Both held a set rate: response times are the result, not QPS.
     Rate,
     /// Something outside the run had the host's CPUs for half of the blocks or more, on the system
@@ -32,6 +37,11 @@ impl Bar {
         if one.plans_vary || other.plans_vary {
             return Some(Self::Plans);
         }
+        if let (Some(own), Some(others)) = (one.recall, other.recall)
+            && (own - others).abs() > EQUAL_RECALL
+        {
+            return Some(Self::Recall);
+        }
         if one.rate_held && other.rate_held {
             return Some(Self::Rate);
         }
@@ -48,6 +58,8 @@ pub(crate) struct Standing {
     pub(crate) sla_failed: bool,
     /// Its starts ran different plans.
     pub(crate) plans_vary: bool,
+    /// The mean recall of a search of vectors.
+    pub(crate) recall: Option<f64>,
     /// All that is counted came at a set rate, and nearly all of it came.
     pub(crate) rate_held: bool,
     /// The host was busy with something else.

@@ -24,6 +24,7 @@ use super::origin::Rule;
 use super::per_operation;
 use super::plan_ratio::plan_ratios;
 use super::plans::StepPlans;
+use super::recall;
 use super::settle;
 use super::start_prior;
 use super::system_pair::SystemPair;
@@ -304,6 +305,7 @@ impl Side<'_> {
             sla_failed: sla.is_some_and(|sla| !sla.is_held),
             plans_vary: !of.plans.variations_of(self.system_idx).is_empty(),
             rate_held: all.is_some_and(|late| holds_rate(late.n_due, late.n_missed)),
+            recall: recall::mean(self.system),
             host_busy: of.bars_busy_host && host_busy(self.system).is_some(),
         }
     }

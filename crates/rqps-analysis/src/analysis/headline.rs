@@ -71,6 +71,8 @@ pub struct Counts {
     pub plans_vary: usize,
     /// Steps whose events came at a set rate, which both held.
     pub rate_held: usize,
+    /// Searches of vectors whose recalls differ.
+    pub recall_differs: usize,
     /// Steps during which the host was busy with other work.
     pub host_busy: usize,
     /// Steps whose rates were imported: a ratio, and no verdict.
@@ -89,7 +91,12 @@ impl Counts {
     /// Steps with a ratio that is barred from a verdict.
     #[must_use]
     pub fn barred(&self) -> usize {
-        self.sla_failed + self.check_failed + self.plans_vary + self.rate_held + self.host_busy
+        self.sla_failed
+            + self.check_failed
+            + self.plans_vary
+            + self.rate_held
+            + self.recall_differs
+            + self.host_busy
     }
 
     /// Steps with a verdict.
@@ -150,6 +157,7 @@ fn counts(analysis: &Analysis<'_>, system_idx: usize) -> Counts {
                 Some(Bar::Check) => &mut counts.check_failed,
                 Some(Bar::Plans) => &mut counts.plans_vary,
                 Some(Bar::Rate) => &mut counts.rate_held,
+                Some(Bar::Recall) => &mut counts.recall_differs,
                 Some(Bar::HostBusy) => &mut counts.host_busy,
                 None if cells.iter().any(|c| c.is_imported && c.rqps().is_some()) => {
                     &mut counts.imported

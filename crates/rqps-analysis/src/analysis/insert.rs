@@ -12,7 +12,7 @@ pub(super) mod measured;
 pub mod sla;
 pub mod trend;
 
-use rqps_model::{Figure, Role, RunStep, StepKind};
+use rqps_model::{Figure, Group, Role, RunStep, StepKind};
 
 use super::StepAnalysis;
 
@@ -56,7 +56,7 @@ pub(super) fn is_step(step: &RunStep) -> bool {
     let has_streams = || step.systems.iter().flat_map(|s| &s.slices).any(|s| !s.streams.is_empty());
     match step.info.kind {
         StepKind::Mixed => true,
-        StepKind::Index => !step.info.prepares_tables(),
+        StepKind::Index => step.info.group == Group::Write,
         StepKind::Load | StepKind::WarmUp => false,
         // The microbenchmark `insert` counts its rows as well.
         StepKind::Insert if step.info.figure == Figure::RowsInserted => {

@@ -1,6 +1,7 @@
 //! Client pools of the connections of each protocol. The loop that is measured is compiled here, once for each.
 
 use rqps_client::{AnyConnection, MysqlConnection, NullConnection, PostgresConnection};
+use rqps_workload::vector::{Searcher, VectorLoader};
 use rqps_workload::{InsertWorker, Loader, SysbenchWorker, Worker};
 
 use super::{ClientPool, ClientPoolError, Member};
@@ -32,6 +33,26 @@ impl ClientPool {
     /// As [`ClientPool::start`].
     pub fn of_loaders(
         members: Vec<Member<AnyConnection, Loader>>,
+    ) -> Result<Self, ClientPoolError> {
+        Self::of_any(members)
+    }
+
+    /// The same for clients that fill the table of the vector suite.
+    ///
+    /// # Errors
+    /// As [`ClientPool::start`].
+    pub fn of_vector_loaders(
+        members: Vec<Member<AnyConnection, VectorLoader>>,
+    ) -> Result<Self, ClientPoolError> {
+        Self::of_any(members)
+    }
+
+    /// The same for clients that search for vectors.
+    ///
+    /// # Errors
+    /// As [`ClientPool::start`].
+    pub fn of_searchers(
+        members: Vec<Member<AnyConnection, Searcher>>,
     ) -> Result<Self, ClientPoolError> {
         Self::of_any(members)
     }

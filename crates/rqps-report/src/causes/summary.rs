@@ -201,6 +201,7 @@ fn group_word(group: Group) -> Option<&'static str> {
         Group::Range => Some("range"),
         Group::RangeAggregate => Some("aggregation"),
         Group::Write => Some("write"),
+        Group::Vector => Some("vector"),
         Group::Other => None,
     }
 }

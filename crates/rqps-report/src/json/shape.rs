@@ -155,6 +155,8 @@ pub(super) struct CandidateJson<'a> {
     #[serde(skip_serializing_if = "is_zero")]
     pub(super) n_rate_held: usize,
     #[serde(skip_serializing_if = "is_zero")]
+    pub(super) n_recall_differs: usize,
+    #[serde(skip_serializing_if = "is_zero")]
     pub(super) n_plans_vary: usize,
     #[serde(skip_serializing_if = "is_zero")]
     pub(super) n_host_busy: usize,

@@ -102,7 +102,9 @@ impl Blocks<'_, '_> {
             let mut block = self.block(id, observer)?;
             // Rows that were inserted stay: such a block is not measured once more.
             let verdict = match self.planned.job {
-                Job::File { .. } if !self.planned.fills() => heartbeat.verdict(),
+                Job::File { .. } | Job::Vector { .. } if !self.planned.fills() => {
+                    heartbeat.verdict()
+                }
                 _ => Verdict::Keep(heartbeat.warning()),
             };
             match verdict {

@@ -2,6 +2,7 @@
 
 mod insert;
 mod load;
+mod vector;
 
 use std::sync::Arc;
 
@@ -17,7 +18,8 @@ use crate::engine::bench::Bench;
 use crate::engine::injected_slowdown::{InjectedSlowdown, Served};
 use crate::plan::placement;
 use crate::plan::seed::mix;
-use crate::plan::steps::PlannedStep;
+use crate::plan::steps::{Job, PlannedStep};
+use crate::vector_sets::VectorSet;
 
 pub(crate) use insert::reset_sequence;
 
@@ -84,6 +86,26 @@ impl StepClients {
         seed: u64,
     ) -> Result<Self> {
         load::open(bench, planned, spec, seed)
+    }
+
+    /// The clients of a search of vectors.
+    pub(crate) fn of_search(
+        bench: &Bench<'_>,
+        planned: &PlannedStep,
+        vectors: &VectorSet,
+        seed: u64,
+    ) -> Result<Self> {
+        vector::open_search(bench, planned, vectors, seed)
+    }
+
+    /// The clients that fill the tables of vectors.
+    pub(crate) fn of_vector_load(
+        bench: &Bench<'_>,
+        planned: &PlannedStep,
+        vectors: &VectorSet,
+        seed: u64,
+    ) -> Result<Self> {
+        vector::open_load(bench, planned, vectors, seed)
     }
 
     /// The clients of a step of the Insert Benchmark, on tables of `schema`.
@@ -200,7 +222,12 @@ pub(crate) fn place_server(bench: &Bench<'_>, placement: Placement) -> Result<()
 
 /// The warm-up before a step, unless it is one itself or there is to be none.
 pub(super) fn warm_up(planned: &PlannedStep, seed: u64) -> Option<Order> {
-    let time = planned.warm_up(planned.of_file().ok()?.1);
+    let whole = match &planned.job {
+        Job::File { args, .. } => args.times.warm_up,
+        Job::Vector { args, .. } => args.warm_up,
+        Job::Insert { .. } => return None,
+    };
+    let time = planned.warm_up(whole);
     let wanted = !time.is_zero() && planned.info.kind != StepKind::WarmUp && !planned.fills();
     wanted.then(|| Order { pace: Pace::Closed, stop: Stop::Time(time), seed: mix(seed, 0) })
 }

@@ -41,10 +41,10 @@ impl Cut {
             (Job::File { args, .. }, _) if planned.fills() => {
                 Self::Counted(CountedCut::of_load(args, planned.clients))
             }
-            (Job::File { .. }, _) if planned.makes_tables() => {
+            (Job::File { .. } | Job::Vector { .. }, _) if planned.makes_tables() => {
                 Self::Counted(CountedCut::alone(1, Duration::ZERO))
             }
-            (Job::File { .. }, Schedule::Interleaved { .. })
+            (Job::File { .. } | Job::Vector { .. }, Schedule::Interleaved { .. })
                 if planned.info.kind != StepKind::WarmUp =>
             {
                 Self::timed(planned, schedule, planned.time(schedule))
@@ -52,6 +52,10 @@ impl Cut {
             (Job::File { step, args, .. }, _) => {
                 let n_slices = planned.n_slices(schedule.slices());
                 Self::Counted(CountedCut::alone(n_slices, step.slice_time(args)))
+            }
+            (Job::Vector { args, .. }, _) => {
+                let n_slices = planned.n_slices(schedule.slices());
+                Self::Counted(CountedCut::alone(n_slices, args.read))
             }
         }
     }

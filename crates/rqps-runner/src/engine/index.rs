@@ -27,6 +27,8 @@ const SHOW_EVERY: Duration = Duration::from_millis(500);
 pub(crate) struct TableIndexes {
     /// Rows of the table.
     pub(crate) rows: u64,
+    /// What is done before, which no rate includes.
+    pub(crate) before: Vec<String>,
     /// What creates them.
     pub(crate) statements: Vec<String>,
 }
@@ -88,6 +90,9 @@ fn create(
         let mut connection = connect(bench, Placement::Free, idx, seed)?.0;
         // All tables at once share the storage.
         connection.set_timeout(Some(bench.patience.through_rows(all_rows)))?;
+        for sql in tables.get(idx as usize).iter().flat_map(|table| &table.before) {
+            connection.query(sql).with_context(|| sql.clone())?;
+        }
         connections.push(connection);
     }
     let breakers = connections.iter().map(Connection::breaker).collect::<Result<Vec<_>, _>>()?;
@@ -102,7 +107,7 @@ fn create(
                 let _alive = alive;
                 let mut tally = Tally::for_order(&order);
                 let mut begin_ns = clock.now_ns();
-                let TableIndexes { rows, statements } = table;
+                let TableIndexes { rows, statements, .. } = table;
                 let n = statements.len() as u64;
                 for (at, sql) in (0_u64..).zip(statements) {
                     connection.query(sql).with_context(|| format!("create an index ({sql})"))?;

@@ -33,8 +33,11 @@ pub(crate) fn fill(
         if bench.is_interrupted() { Control::Stop } else { Control::Go }
     })?;
     drop(clients);
-    let of_table =
-        |table| TableIndexes { rows: spec.rows, statements: spec.finish_table_sql(table) };
+    let of_table = |table| TableIndexes {
+        rows: spec.rows,
+        before: Vec::new(),
+        statements: spec.finish_table_sql(table),
+    };
     let tables: Vec<TableIndexes> = (1..=spec.tables).map(of_table).collect();
     create_indexes(bench, planned, &tables, seed, &mut |_| !bench.is_interrupted())?;
     Ok(())

@@ -140,7 +140,10 @@ fn other_settings(was: &RunSystem, now: &RunSystem) -> Vec<ChangedSetting> {
         let value = |at: usize| difference.values.get(at)?.clone();
         changed.insert(&difference.name, [value(0), value(1)]);
     }
-    let changed = changed.into_iter();
+    // An extension has its settings once its tables are there.
+    let is_of_extension =
+        |name: &str, before: &Option<String>| before.is_none() && name.contains('.');
+    let changed = changed.into_iter().filter(|(name, [before, _])| !is_of_extension(name, before));
     changed
         .map(|(name, [before, after])| ChangedSetting { name: name.to_owned(), before, after })
         .collect()

@@ -72,6 +72,7 @@ pub(crate) fn most_clients(plan: &Plan) -> u64 {
     let tables = |work: &SuiteWork| match work {
         SuiteWork::File { args, .. } => u64::from(args.tables),
         SuiteWork::Insert(_) => 0,
+        SuiteWork::Vector(args) => u64::from(args.tables()),
     };
     let most = plan.suites.iter().map(|suite| tables(&suite.work)).max().unwrap_or(0);
     most.max(most_clients_of_steps(plan))
@@ -83,6 +84,7 @@ pub(crate) fn most_clients_of_steps(plan: &Plan) -> u64 {
         SuiteWork::File { args, .. } => u64::from(args.clients.iter().copied().max().unwrap_or(1)),
         // Clients that query, insert and delete, and one that holds transactions open.
         SuiteWork::Insert(args) => u64::from(args.clients) * 3 + 1,
+        SuiteWork::Vector(args) => u64::from(args.clients.iter().copied().max().unwrap_or(1)),
     };
     plan.suites.iter().map(|suite| of_suite(&suite.work)).max().unwrap_or(1)
 }

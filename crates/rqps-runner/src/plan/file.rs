@@ -163,7 +163,8 @@ pub enum OptionValue {
 pub struct SuiteFile {
     /// Prefix of its step names, as in NAME/point-query. Needed where a plan has several suites.
     pub name: Option<String>,
-    /// "sysbench", "insert" (the Insert Benchmark), or the path of a suite file. Default: "sysbench".
+    /// "sysbench", "insert" (the Insert Benchmark), "vector" (vector search), or the path of a suite file. Default:
+    /// "sysbench".
     pub kind: Option<String>,
     /// "tiny", "small" or "medium": rows, tables and times, unless their own keys are set. Default: "small". A
     /// default that depends on the size is written as tiny / small / medium.
@@ -190,6 +191,35 @@ pub struct SuiteFile {
     pub partitions: Option<u32>,
     /// Insert Benchmark: MyRocks loads in bulk. Default: false.
     pub bulk_load: Option<bool>,
+    /// Vector search: the file of the vectors, as .hdf5 of ann-benchmarks, .fvecs, .bvecs or .idx. Default: they are
+    /// drawn.
+    pub data: Option<PathBuf>,
+    /// Vector search: the file of the queries, where `data` has none.
+    pub query_data: Option<PathBuf>,
+    /// Vector search: the file of each query's neighbours, as .ivecs, which are compared with the exact ones.
+    pub neighbour_data: Option<PathBuf>,
+    /// Vector search: how many vectors are drawn, or taken of the file. Default: 5,000 / 50,000 / 500,000, of files all.
+    pub vectors: Option<usize>,
+    /// Vector search: how many queries are drawn, or taken of the file. Default: 1000, of files all.
+    pub queries: Option<usize>,
+    /// Vector search: components of vectors that are drawn, 1 to 16383. Default: 64 / 128 / 256.
+    pub dimension: Option<usize>,
+    /// Vector search: clusters of vectors that are drawn. Default: 100.
+    pub clusters: Option<usize>,
+    /// Vector search: "euclidean", "cosine" or "inner-product". Default: that of the file, else "euclidean".
+    pub distance: Option<String>,
+    /// Vector search: nearest neighbours that a query asks for, 1 to 1000. Default: 10.
+    pub k: Option<u32>,
+    /// Vector search: links per node of each HNSW index, 3 to 100. Default: [16].
+    pub m: Option<Vec<u32>>,
+    /// Vector search: candidates of an insert into an HNSW index of pgvector, at least twice m. Default: 64, or twice m.
+    pub ef_construction: Option<u32>,
+    /// Vector search: candidates of a search, 1 to 1000. Default: [10, 20, 40, 80, 160, 320].
+    pub ef_search: Option<Vec<u32>>,
+    /// Vector search: lists of each IVFFlat index of pgvector, 1 to 32768. Default: none.
+    pub lists: Option<Vec<u32>>,
+    /// Vector search: lists that a search looks at. Default: [1, 2, 5, 10, 20, 50], as far as there are lists.
+    pub probes: Option<Vec<u32>>,
     /// Copy the tables that an earlier run filled in the same way, or store them for later runs. Default: false.
     pub reuse_tables: Option<bool>,
     /// "prepared" or "text": the protocol of statements. Default: "prepared"; the Insert Benchmark uses both, as the

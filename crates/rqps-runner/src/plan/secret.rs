@@ -174,7 +174,28 @@ impl SuiteFile {
             rate: _,
             seconds: _,
             reuse_tables: _,
+            data,
+            query_data,
+            neighbour_data,
+            vectors: _,
+            queries: _,
+            dimension: _,
+            clusters: _,
+            distance,
+            k: _,
+            m: _,
+            ef_construction: _,
+            ef_search: _,
+            lists: _,
+            probes: _,
         } = self;
+        let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+        for (key, file) in
+            [("data", data), ("query_data", query_data), ("neighbour_data", neighbour_data)]
+        {
+            check("suite.", &[(key, &path(file))])?;
+        }
+        check("suite.", &[("distance", distance)])?;
         check("suite.", &[("name", name), ("kind", kind), ("size", size), ("form", form)])?;
         check("suite.", &[("protocol", protocol)])?;
         check_each("suite.steps", steps.as_deref().unwrap_or_default())

@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use rqps_model::{Placement, RunStep, Schedule, StepInfo, StepKind, SystemStep, nearest};
 use rqps_sample::given_file;
 use rqps_workload::insert::{self, InsertStep, Work};
+use rqps_workload::vector::{self, VectorArgs, VectorStep, VectorWork};
 use rqps_workload::{InsertArgs, Step, Suite, SuiteArgs};
 
 use crate::Plan;
@@ -30,6 +31,13 @@ pub enum Job {
         args: SuiteArgs,
         /// Events per second of all clients together; `None` for as fast as they go.
         rate: Option<f64>,
+    },
+    /// A step of vector search.
+    Vector {
+        /// The step.
+        step: VectorStep,
+        /// The suite's arguments.
+        args: VectorArgs,
     },
     /// A step of the Insert Benchmark.
     Insert {
@@ -73,7 +81,13 @@ impl PlannedStep {
             Job::File { step, args, .. } if self.info.kind == StepKind::WarmUp => {
                 step.slice_time(args)
             }
-            Job::File { args, .. } => self.warm_up(args) + self.time(schedule),
+            Job::File { args, .. } => self.warm_up(args.times.warm_up) + self.time(schedule),
+            Job::Vector { .. } if self.fills() => fill(self.rows() * 10),
+            // Each row is searched for in the graph.
+            Job::Vector { .. } if self.makes_tables() => {
+                Duration::from_micros(self.rows().saturating_mul(500) + 1_000_000)
+            }
+            Job::Vector { args, .. } => self.warm_up(args.warm_up) + self.time(schedule),
             Job::Insert { step, args } => match step.work {
                 Work::Load | Work::Index => fill(args.rows * u64::from(args.tables())),
                 // A random insert and its delete cost several times that.
@@ -88,6 +102,7 @@ impl PlannedStep {
         let slice = match &self.job {
             Job::File { step, args, .. } => step.slice_time(args),
             Job::Insert { args, .. } => args.query_time,
+            Job::Vector { args, .. } => args.read,
         };
         match schedule {
             Schedule::Sequential { slices } => slice * self.n_slices(slices),
@@ -95,9 +110,8 @@ impl PlannedStep {
         }
     }
 
-    /// How long it warms up before it is measured.
-    pub(crate) fn warm_up(&self, args: &SuiteArgs) -> Duration {
-        let whole = args.times.warm_up;
+    /// How long it warms up before it is measured: its part of what all starts have.
+    pub(crate) fn warm_up(&self, whole: Duration) -> Duration {
         (whole / self.n_shares).max(LEAST_WARM_UP.min(whole))
     }
 
@@ -105,7 +119,17 @@ impl PlannedStep {
     pub(crate) fn of_file(&self) -> Result<(&Step, &SuiteArgs, Option<f64>)> {
         match &self.job {
             Job::File { step, args, rate } => Ok((step, args, *rate)),
-            Job::Insert { .. } => bail!("{} is no step of a suite file", self.info.name),
+            Job::Insert { .. } | Job::Vector { .. } => {
+                bail!("{} is no step of a suite file", self.info.name)
+            }
+        }
+    }
+
+    /// The step and arguments of one of vector search.
+    pub(crate) fn of_vector(&self) -> Option<(&VectorStep, &VectorArgs)> {
+        match &self.job {
+            Job::Vector { step, args } => Some((step, args)),
+            Job::File { .. } | Job::Insert { .. } => None,
         }
     }
 
@@ -113,7 +137,7 @@ impl PlannedStep {
     pub(crate) fn of_insert(&self) -> Option<(&InsertStep, &InsertArgs)> {
         match &self.job {
             Job::Insert { step, args } => Some((step, args)),
-            Job::File { .. } => None,
+            Job::File { .. } | Job::Vector { .. } => None,
         }
     }
 
@@ -121,7 +145,7 @@ impl PlannedStep {
     #[must_use]
     pub fn is_guess(&self) -> bool {
         match &self.job {
-            Job::File { .. } => self.makes_tables(),
+            Job::File { .. } | Job::Vector { .. } => self.makes_tables(),
             Job::Insert { step, .. } => !matches!(step.work, Work::Query { .. }),
         }
     }
@@ -138,6 +162,7 @@ impl PlannedStep {
             Job::File { step, .. } => step.settle,
             // It settles before it queries.
             Job::Insert { .. } => false,
+            Job::Vector { step, .. } => matches!(step.work, VectorWork::Index(_)),
         }
     }
 
@@ -147,6 +172,7 @@ impl PlannedStep {
         match &self.job {
             Job::File { args, .. } => args.rows.saturating_mul(u64::from(args.tables)),
             Job::Insert { args, .. } => args.rows.saturating_mul(u64::from(args.tables())),
+            Job::Vector { args, .. } => args.rows().saturating_mul(u64::from(args.tables())),
         }
     }
 
@@ -154,7 +180,7 @@ impl PlannedStep {
     #[must_use]
     pub fn fills(&self) -> bool {
         match &self.job {
-            Job::File { .. } => self.info.kind == StepKind::Load,
+            Job::File { .. } | Job::Vector { .. } => self.info.kind == StepKind::Load,
             Job::Insert { step, .. } => step.work == Work::Load,
         }
     }
@@ -240,6 +266,15 @@ pub(super) fn of_one_start(
                     add(Job::Insert { step, args: args.clone() }, info, args.clients)?;
                 }
             }
+            SuiteWork::Vector(args) => {
+                for step in vector::select(args, &suite_plan.steps)? {
+                    let info = step.info(args);
+                    for clients in step.clients(args) {
+                        let job = Job::Vector { step: step.clone(), args: args.clone() };
+                        add(job, info.clone(), clients)?;
+                    }
+                }
+            }
         }
     }
     Ok(planned)
@@ -259,6 +294,9 @@ impl Plan {
                 SuiteWork::Insert(args) => {
                     insert::select(args, &suite.steps)?;
                 }
+                SuiteWork::Vector(args) => {
+                    vector::select(args, &suite.steps)?;
+                }
             }
         }
         Ok(())
@@ -270,8 +308,8 @@ fn load_suite(kind: &str) -> Result<Suite> {
         return Ok(Suite::sysbench()?);
     }
     let path = Path::new(kind);
-    let mut known = "write sysbench, insert, or the path of a suite file".to_owned();
-    if let Some(name) = nearest(["sysbench", "insert"].into_iter(), kind) {
+    let mut known = "write sysbench, insert, vector, or the path of a suite file".to_owned();
+    if let Some(name) = nearest(["sysbench", "insert", "vector"].into_iter(), kind) {
         known.push_str(&format!("; did you mean {name}?"));
     }
     let text = given_file::read_text(path, MOST_OF_SUITE)

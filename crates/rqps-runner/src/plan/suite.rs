@@ -3,13 +3,45 @@
 use std::time::Duration;
 
 use rqps_client::Protocol;
+use rqps_vector::Files;
 use rqps_workload::insert::{InsertProtocol, InsertSize};
+use rqps_workload::vector::{Index, Source, VectorArgs, VectorSize as _};
 use rqps_workload::{Form, InsertArgs, Size, SuiteArgs, SuiteError};
 
 use super::{Refusal, SecondsFile, SuiteFile, SuitePlan, SuiteWork, no_such_word, unknown_word};
 
 /// The Insert Benchmark's name.
 const INSERT: &str = "insert";
+
+/// The name of vector search.
+const VECTOR: &str = "vector";
+
+/// The kinds of suites, by the keys that they have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    File,
+    Insert,
+    Vector,
+}
+
+impl Kind {
+    fn of(name: &str) -> Self {
+        match name {
+            INSERT => Self::Insert,
+            VECTOR => Self::Vector,
+            _ => Self::File,
+        }
+    }
+
+    /// A suite that has its keys.
+    fn example(self) -> &'static str {
+        match self {
+            Self::File => "sysbench",
+            Self::Insert => INSERT,
+            Self::Vector => VECTOR,
+        }
+    }
+}
 
 /// Set rates that can be asked for, events per second. Slower than one event in 1000 s is no load; with
 /// more than one per nanosecond the starts can no longer be told apart nor the missed ones counted.
@@ -31,37 +63,14 @@ impl SuiteFile {
             Some("text") => Some(Protocol::Text),
             Some(other) => return Err(no_such_word("protocol", other, "prepared, text")),
         };
-        let is_insert = kind == INSERT;
-        for (key, written, of_insert) in [
-            ("form", self.form.is_some(), false),
-            ("tables", self.tables.is_some(), false),
-            ("rate", self.rate.is_some(), false),
-            ("seconds.read", self.seconds.read.is_some(), false),
-            ("seconds.write", self.seconds.write.is_some(), false),
-            ("seconds.insert", self.seconds.insert.is_some(), false),
-            ("seconds.warm_up", self.seconds.warm_up.is_some(), false),
-            ("seconds.fixed_at_most", self.seconds.fixed_at_most.is_some(), false),
-            ("rows_later", self.rows_later.is_some(), true),
-            ("rows_per_commit", self.rows_per_commit.is_some(), true),
-            ("rates", self.rates.is_some(), true),
-            ("shared_table", self.shared_table.is_some(), true),
-            ("partitions", self.partitions.is_some(), true),
-            ("bulk_load", self.bulk_load.is_some(), true),
-            ("seconds.query", self.seconds.query.is_some(), true),
-            ("seconds.wait", self.seconds.wait.is_some(), true),
-            ("seconds.hold", self.seconds.hold.is_some(), true),
-        ] {
-            if written && is_insert != of_insert {
-                let (has, other) = if of_insert { (&*kind, INSERT) } else { (INSERT, "sysbench") };
-                let what = format!("the suite {has:?} has no key {key}");
-                return Err((what, format!("leave it out, or write kind = {other:?}")));
+        self.check_keys(&kind)?;
+        let work = match Kind::of(&kind) {
+            Kind::Insert => {
+                let protocol = protocol.map_or(InsertProtocol::Original, InsertProtocol::All);
+                SuiteWork::Insert(self.insert(size, protocol)?)
             }
-        }
-        let work = if is_insert {
-            let protocol = protocol.map_or(InsertProtocol::Original, InsertProtocol::All);
-            SuiteWork::Insert(self.insert(size, protocol)?)
-        } else {
-            self.file(kind, size, protocol.unwrap_or(Protocol::Prepared))?
+            Kind::Vector => SuiteWork::Vector(self.vector(size)?),
+            Kind::File => self.file(kind, size, protocol.unwrap_or(Protocol::Prepared))?,
         };
         Ok(SuitePlan {
             name: self.name.clone(),
@@ -69,6 +78,146 @@ impl SuiteFile {
             steps: self.steps.clone().unwrap_or_default(),
             work,
         })
+    }
+
+    /// Refuses keys that a kind of suite has not.
+    fn check_keys(&self, kind: &str) -> Result<(), Refusal> {
+        use Kind::{File, Insert, Vector};
+        let seconds = &self.seconds;
+        for (key, is_written, kinds) in [
+            ("form", self.form.is_some(), &[File][..]),
+            ("tables", self.tables.is_some(), &[File]),
+            ("rows", self.rows.is_some(), &[File, Insert]),
+            ("rate", self.rate.is_some(), &[File]),
+            ("protocol", self.protocol.is_some(), &[File, Insert]),
+            ("reuse_tables", self.reuse_tables == Some(true), &[File, Insert]),
+            ("seconds.read", seconds.read.is_some(), &[File, Vector]),
+            ("seconds.write", seconds.write.is_some(), &[File]),
+            ("seconds.insert", seconds.insert.is_some(), &[File]),
+            ("seconds.warm_up", seconds.warm_up.is_some(), &[File, Vector]),
+            ("seconds.fixed_at_most", seconds.fixed_at_most.is_some(), &[File]),
+            ("rows_later", self.rows_later.is_some(), &[Insert]),
+            ("rows_per_commit", self.rows_per_commit.is_some(), &[Insert]),
+            ("rates", self.rates.is_some(), &[Insert]),
+            ("shared_table", self.shared_table.is_some(), &[Insert]),
+            ("partitions", self.partitions.is_some(), &[Insert]),
+            ("bulk_load", self.bulk_load.is_some(), &[Insert]),
+            ("seconds.query", seconds.query.is_some(), &[Insert]),
+            ("seconds.wait", seconds.wait.is_some(), &[Insert]),
+            ("seconds.hold", seconds.hold.is_some(), &[Insert]),
+            ("data", self.data.is_some(), &[Vector]),
+            ("query_data", self.query_data.is_some(), &[Vector]),
+            ("neighbour_data", self.neighbour_data.is_some(), &[Vector]),
+            ("vectors", self.vectors.is_some(), &[Vector]),
+            ("queries", self.queries.is_some(), &[Vector]),
+            ("dimension", self.dimension.is_some(), &[Vector]),
+            ("clusters", self.clusters.is_some(), &[Vector]),
+            ("distance", self.distance.is_some(), &[Vector]),
+            ("k", self.k.is_some(), &[Vector]),
+            ("m", self.m.is_some(), &[Vector]),
+            ("ef_construction", self.ef_construction.is_some(), &[Vector]),
+            ("ef_search", self.ef_search.is_some(), &[Vector]),
+            ("lists", self.lists.is_some(), &[Vector]),
+            ("probes", self.probes.is_some(), &[Vector]),
+        ] {
+            if is_written && !kinds.contains(&Kind::of(kind)) {
+                let what = format!("the suite {kind:?} has no key {key}");
+                let others: Vec<String> =
+                    kinds.iter().map(|kind| format!("kind = {:?}", kind.example())).collect();
+                return Err((what, format!("leave it out, or write {}", others.join(" or "))));
+            }
+        }
+        Ok(())
+    }
+
+    fn vector(&self, size: Size) -> Result<VectorArgs, Refusal> {
+        let mut args = size.vector_args();
+        if let Source::Generated(drawn) = &mut args.source {
+            drawn.vectors = self.vectors.unwrap_or(drawn.vectors);
+            drawn.queries = self.queries.unwrap_or(drawn.queries);
+            drawn.dimension = self.dimension.unwrap_or(drawn.dimension);
+            drawn.clusters = self.clusters.unwrap_or(drawn.clusters);
+        }
+        if let Some(data) = &self.data {
+            for (key, is_written) in
+                [("dimension", self.dimension.is_some()), ("clusters", self.clusters.is_some())]
+            {
+                if is_written {
+                    let what = format!("{key} is of vectors that are drawn, and data names a file");
+                    return Err((what, format!("leave out {key}, or data")));
+                }
+            }
+            args.source = Source::Files(Files {
+                vectors: data.clone(),
+                queries: self.query_data.clone(),
+                neighbours: self.neighbour_data.clone(),
+            });
+            args.vectors = self.vectors.unwrap_or(0);
+            args.queries = self.queries.unwrap_or(0);
+        } else if self.query_data.is_some() || self.neighbour_data.is_some() {
+            let what = "query_data or neighbour_data without data".to_owned();
+            return Err((what, "name the file of the vectors with data".to_owned()));
+        }
+        args.distance = match &self.distance {
+            None => None,
+            Some(word) => match word.parse() {
+                Ok(distance) => Some(distance),
+                Err(problem) => {
+                    let _: String = problem;
+                    return Err(no_such_word("distance", word, "euclidean, cosine, inner-product"));
+                }
+            },
+        };
+        args.k = self.k.unwrap_or(args.k);
+        if let Some(clients) = &self.clients {
+            args.clients.clone_from(clients);
+        }
+        args.indexes = self.indexes(&args)?;
+        args.read = time_of("read", self.seconds.read)?.unwrap_or(args.read);
+        args.warm_up = time_of("warm_up", self.seconds.warm_up)?.unwrap_or(args.warm_up);
+        args.check().map_err(refusal)?;
+        Ok(args)
+    }
+
+    /// The indexes: without a word those of the size, else those that are written.
+    fn indexes(&self, usual: &VectorArgs) -> Result<Vec<Index>, Refusal> {
+        let mut all = Vec::new();
+        let efforts = usual.indexes.iter().find_map(|index| match index {
+            Index::Hnsw { ef_search, .. } => Some(ef_search.clone()),
+            Index::Ivfflat { .. } => None,
+        });
+        let links = match (&self.m, &self.lists) {
+            (Some(m), _) => m.clone(),
+            (None, Some(_)) => Vec::new(),
+            (None, None) => vec![16],
+        };
+        for (key, is_written, has_index) in [
+            ("ef_construction", self.ef_construction.is_some(), !links.is_empty()),
+            ("ef_search", self.ef_search.is_some(), !links.is_empty()),
+            ("probes", self.probes.is_some(), self.lists.is_some()),
+        ] {
+            if is_written && !has_index {
+                let index = if key == "probes" { "lists" } else { "m" };
+                return Err((
+                    format!("{key} has no index"),
+                    format!("write {index}, or leave out {key}"),
+                ));
+            }
+        }
+        for m in links {
+            all.push(Index::Hnsw {
+                m,
+                ef_construction: self.ef_construction.unwrap_or(Index::usual_ef_construction(m)),
+                ef_search: self.ef_search.clone().or_else(|| efforts.clone()).unwrap_or_default(),
+            });
+        }
+        let fewest = self.lists.iter().flatten().min().copied().unwrap_or(0);
+        for &lists in self.lists.iter().flatten() {
+            let usual = || [1, 2, 5, 10, 20, 50].into_iter().filter(|n| *n <= fewest).collect();
+            let probes = self.probes.clone().unwrap_or_else(usual);
+            all.push(Index::Ivfflat { lists, probes });
+        }
+        Ok(all)
     }
 
     fn file(&self, kind: String, size: Size, protocol: Protocol) -> Result<SuiteWork, Refusal> {
@@ -164,6 +313,7 @@ impl SuiteFile {
                 },
                 ..common
             },
+            SuiteWork::Vector(args) => Self::of_vector(args, common),
             SuiteWork::Insert(args) => Self {
                 kind: Some(INSERT.to_owned()),
                 clients: Some(vec![args.clients]),
@@ -188,6 +338,56 @@ impl SuiteFile {
                 ..common
             },
         }
+    }
+}
+
+impl SuiteFile {
+    fn of_vector(args: &VectorArgs, common: Self) -> Self {
+        let mut file = Self {
+            kind: Some(VECTOR.to_owned()),
+            distance: args.distance.map(|distance| distance.name().to_owned()),
+            k: Some(args.k),
+            clients: Some(args.clients.clone()),
+            seconds: SecondsFile {
+                read: Some(args.read.as_secs_f64()),
+                warm_up: Some(args.warm_up.as_secs_f64()),
+                ..SecondsFile::default()
+            },
+            ..common
+        };
+        match &args.source {
+            Source::Files(files) => {
+                file.data = Some(files.vectors.clone());
+                file.query_data.clone_from(&files.queries);
+                file.neighbour_data.clone_from(&files.neighbours);
+                file.vectors = (args.vectors > 0).then_some(args.vectors);
+                file.queries = (args.queries > 0).then_some(args.queries);
+            }
+            Source::Generated(drawn) => {
+                file.vectors = Some(drawn.vectors);
+                file.queries = Some(drawn.queries);
+                file.dimension = Some(drawn.dimension);
+                file.clusters = Some(drawn.clusters);
+            }
+        }
+        for index in &args.indexes {
+            match index {
+                Index::Hnsw { m, ef_construction, ef_search } => {
+                    file.m.get_or_insert_default().push(*m);
+                    file.ef_search = Some(ef_search.clone());
+                    // What follows from m is not written: indexes may differ in it.
+                    let is_usual = *ef_construction == Index::usual_ef_construction(*m);
+                    if !is_usual {
+                        file.ef_construction = Some(*ef_construction);
+                    }
+                }
+                Index::Ivfflat { lists, probes } => {
+                    file.lists.get_or_insert_default().push(*lists);
+                    file.probes = Some(probes.clone());
+                }
+            }
+        }
+        file
     }
 }
 

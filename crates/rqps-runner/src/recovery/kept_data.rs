@@ -12,6 +12,7 @@ use rqps_server::instance;
 use rqps_workload::insert::{MAX_GAP, Schema};
 use rqps_workload::populate;
 use rqps_workload::statement::table_name;
+use rqps_workload::vector::{VectorArgs, VectorSchema};
 
 use super::reuse::are_untouched;
 use super::start::{Fate, give_up, log_of_launch, name_of, start_on, start_on_new_data};
@@ -230,6 +231,7 @@ fn look_at_tables(
     let looked = match &run.step(resumption.load).job {
         Job::File { .. } => look_at_rows(run, resumption, &mut member.up),
         Job::Insert { .. } => look_at_insert_tables(run, resumption, &mut member),
+        Job::Vector { args, .. } => look_at_vectors(run, args, &mut member),
     };
     match looked {
         Ok(()) => Ok(member.up),
@@ -300,6 +302,19 @@ fn look_at_insert_tables(
     up.adopt_tables((1..=args.tables()).map(Schema::table).collect());
     // Whatever the step under way did to them, or did not.
     state.is_stirred = true;
+    Ok(())
+}
+
+/// Whether the tables of vectors have their rows. Searches change nothing, and find their indexes or fail.
+fn look_at_vectors(run: &RunContext<'_>, args: &VectorArgs, member: &mut Member<'_>) -> Result<()> {
+    let rows = run.vectors.get(args)?.rows();
+    let Member { state, up } = member;
+    for table in 1..=args.tables() {
+        let found = count(run, up, &VectorSchema::count_sql(table))?;
+        ensure!(found == rows, "{} has {found} of {rows} rows", VectorSchema::table(table));
+    }
+    state.tables = Tables::counted(vec![rows; args.tables() as usize], true);
+    up.adopt_tables((1..=args.tables()).map(VectorSchema::table).collect());
     Ok(())
 }
 

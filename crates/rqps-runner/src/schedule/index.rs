@@ -32,7 +32,11 @@ pub(crate) fn create_indexes(
     for at in shuffled(members.len(), run.seed_of(step)) {
         let member = &mut *members[at];
         // A partner failed after this one was done, and the step continues with both.
-        if member.state.tables.are_indexed {
+        let is_done = match run.step(step).of_vector() {
+            Some(_) => is_kept && !journal.cell(step, member.idx()).slices.is_empty(),
+            None => member.state.tables.are_indexed,
+        };
+        if is_done {
             continue;
         }
         waiting.refresh().and_then(|()| waiting.only(at)).map_err(Broken::Unattributed)?;
@@ -63,7 +67,7 @@ fn of_member(
             .context("insert the rows before the indexes")?;
         member.state.tables.rows.iter_mut().for_each(|rows| *rows += u64::from(n_rows));
     }
-    let tables = indexes_of(run, member, step);
+    let tables = indexes_of(run, member, step)?;
     let mut show = |elapsed: Duration| {
         waiting.look_at_the_clock();
         let (system, slice) = (Some(system.0), Some(Nth { idx: 0, n: 1 }));
@@ -72,7 +76,7 @@ fn of_member(
     };
     let mut slice = create(&bench, planned, &tables, seed, &mut show)?;
     member.state.tables.are_indexed = true;
-    if planned.of_insert().is_none() {
+    if planned.of_file().is_ok() {
         member.up.verify_compression()?;
         member.up.alter_tables(&run.environment.interrupt)?;
     }
@@ -91,9 +95,23 @@ fn of_member(
 }
 
 /// What is created on each table of a system.
-fn indexes_of(run: &RunContext<'_>, member: &Member<'_>, step: StepIdx) -> Vec<TableIndexes> {
+fn indexes_of(
+    run: &RunContext<'_>,
+    member: &Member<'_>,
+    step: StepIdx,
+) -> Result<Vec<TableIndexes>> {
     let system = member.idx();
     let statements: Box<dyn Fn(u32) -> Vec<String>> = match &run.step(step).job {
+        Job::Vector { step, args } => {
+            let vectors = run.vectors.get(args)?;
+            let schema = vectors.schema(run.spec(system).dbms, args);
+            let table = step.table();
+            let (before, create) = step.index(args).map_or_else(Default::default, |index| {
+                (schema.before_index_sql(table), schema.create_index_sql(table, index))
+            });
+            let statements = create.into_iter().collect();
+            return Ok(vec![TableIndexes { rows: vectors.rows(), before, statements }]);
+        }
         Job::File { args, .. } => {
             let spec = run.load_spec(system, args);
             Box::new(move |table| spec.finish_table_sql(table))
@@ -105,5 +123,10 @@ fn indexes_of(run: &RunContext<'_>, member: &Member<'_>, step: StepIdx) -> Vec<T
     };
     let rows = member.state.tables.rows.iter();
     let tables = (1..).zip(rows);
-    tables.map(|(table, &rows)| TableIndexes { rows, statements: statements(table) }).collect()
+    let of_table = |(table, &rows): (u32, &u64)| TableIndexes {
+        rows,
+        before: Vec::new(),
+        statements: statements(table),
+    };
+    Ok(tables.map(of_table).collect())
 }

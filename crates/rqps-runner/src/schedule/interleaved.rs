@@ -20,14 +20,13 @@ use crate::journal::step_record::StepRecord;
 use crate::run_context::RunContext;
 use crate::schedule::insert;
 use crate::schedule::outcome::{self, end_step, end_step_on_all, in_step, was_measured};
-use crate::schedule::plans::keep_plans;
 use crate::schedule::profiles::{GONE, Profiler, may_have_lost_servers};
 use crate::schedule::recording::Recording;
 use crate::schedule::spare;
 use crate::schedule::table_state::keep_before;
 use crate::schedule::warnings::warnings_of_step;
 
-use crate::schedule::step::{one_step, work_step};
+use crate::schedule::step::{clients_of, keep_answers, one_step, work_step};
 use crate::system_state::Member;
 
 /// The interleaved schedule of a launch of the servers.
@@ -247,7 +246,7 @@ fn measure_blocks(
     for &m in &attempt.left {
         let system = members[m].idx();
         let bench = run.bench(&members[m].up);
-        let clients = StepClients::of_file(&bench, planned, seed);
+        let clients = clients_of(run, &bench, planned, seed);
         let clients = clients.map_err(|error| Broken::System(system, error))?;
         let mut lane = Lane::new(system, clients, bench);
         lane.usual_event = attempt.events.get(&system).copied();
@@ -276,7 +275,7 @@ fn measure_blocks(
     result?;
     // All servers run now.
     for (&m, clients) in attempt.left.iter().zip(&clients) {
-        let kept = keep_plans(run, journal, &members[m], step, clients);
+        let kept = keep_answers(run, journal, &members[m], step, clients);
         kept.map_err(|error| run.broken(members[m].idx(), error))?;
     }
     Ok(())

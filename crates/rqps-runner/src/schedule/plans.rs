@@ -50,5 +50,9 @@ fn probes(run: &RunContext<'_>, member: &Member<'_>, step: StepIdx) -> Vec<Probe
             program.map_or_else(|_| Vec::new(), |program| program.probes(seed))
         }
         Job::Insert { step, args } => step.probes(args, &run.schema(system, args), seed),
+        Job::Vector { step, args } => run.vectors.get(args).map_or_else(
+            |_| Vec::new(),
+            |vectors| step.probes(args, &vectors.schema(run.spec(system).dbms, args), &vectors.set),
+        ),
     }
 }

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use rqps_model::{StepIdx, StepKind};
 
+use crate::engine::bench::Bench;
 use crate::engine::blocks::{Blocks, Lane};
 use crate::engine::clients::StepClients;
 use crate::engine::cut::Cut;
@@ -11,6 +12,7 @@ use crate::failure::Broken;
 use crate::journal::Journal;
 use crate::journal::step_record::StepRecord;
 use crate::plan::seed;
+use crate::plan::steps::PlannedStep;
 use crate::run_context::RunContext;
 use crate::schedule::index::create_indexes;
 use crate::schedule::insert::{self, insert_step};
@@ -19,6 +21,7 @@ use crate::schedule::outcome::{attempt_number, end_step, in_step, outcome, was_m
 use crate::schedule::plans::keep_plans;
 use crate::schedule::recording::Recording;
 use crate::schedule::table_state::keep_before;
+use crate::schedule::vector;
 use crate::schedule::warnings::warnings_of_step;
 use crate::system_state::Member;
 
@@ -61,6 +64,9 @@ pub(crate) fn work_step(
     let planned = run.step(step);
     match planned.info.kind {
         _ if planned.of_insert().is_some() => insert_step(run, journal, members, step, recording),
+        StepKind::Load if planned.of_vector().is_some() => {
+            vector::load(run, journal, members, step, recording)
+        }
         StepKind::Index => create_indexes(run, journal, members, step, recording),
         _ => load(run, journal, members, step, recording),
     }
@@ -88,13 +94,38 @@ fn measure(
         n_writes = blocks.lanes.iter().map(Lane::n_events).sum();
         measured?;
         for lane in &blocks.lanes {
-            let kept = keep_plans(run, journal, member, step, &lane.clients);
+            let kept = keep_answers(run, journal, member, step, &lane.clients);
             kept.map_err(|error| run.broken(system, error))?;
         }
         Ok(())
     });
     member.state.n_writes += n_writes;
     measured
+}
+
+/// The clients of a step that is measured by time.
+pub(crate) fn clients_of(
+    run: &RunContext<'_>,
+    bench: &Bench<'_>,
+    planned: &PlannedStep,
+    seed: u64,
+) -> Result<StepClients> {
+    match planned.of_vector() {
+        Some((_, args)) => StepClients::of_search(bench, planned, run.vectors.get(args)?, seed),
+        None => StepClients::of_file(bench, planned, seed),
+    }
+}
+
+/// Asks in the sessions of a step what no rate tells: how its statements are executed, and what searches find.
+pub(crate) fn keep_answers(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    member: &Member<'_>,
+    step: StepIdx,
+    clients: &StepClients,
+) -> Result<()> {
+    keep_plans(run, journal, member, step, clients)?;
+    vector::keep_recall(run, journal, member.idx(), step, clients)
 }
 
 /// Does something with the clients of a step on one system.
@@ -109,7 +140,7 @@ fn alone(
     let planned = run.step(step);
     let seed = run.seed_of(step);
     let bench = run.bench(up);
-    let clients = StepClients::of_file(&bench, planned, seed);
+    let clients = clients_of(run, &bench, planned, seed);
     let clients = clients.map_err(|error| Broken::System(system, error))?;
     let waiting = Waiting::new(vec![up.freezer()], up.is_slowed(), run.environment);
     let mut waiting = waiting.map_err(Broken::Unattributed)?;

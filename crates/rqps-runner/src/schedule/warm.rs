@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use rqps_model::{Dbms, StepIdx, SystemIdx};
-use rqps_workload::IndexRead;
+use rqps_workload::vector::VectorSchema;
+use rqps_workload::{IndexRead, VectorArgs};
 
 use crate::journal::Journal;
 use crate::plan::steps::Job;
@@ -24,6 +25,7 @@ pub(crate) fn warm_caches(
         return Ok(true);
     }
     let reads = match &run.step(load).job {
+        Job::Vector { args, .. } => return warm_vectors(run, member, args),
         Job::File { args, .. } => IndexRead::of_suite(args),
         Job::Insert { args, .. } => IndexRead::of_insert(args, member.state.tables.are_indexed),
     };
@@ -42,6 +44,34 @@ pub(crate) fn warm_caches(
                     return Ok(false);
                 }
                 admin.query(&sql).with_context(|| sql.clone())?;
+            }
+        }
+        Ok(true)
+    })
+}
+
+/// Queries of a warm-up of each index.
+const WARM_QUERIES: usize = 1000;
+
+/// Reads the tables of vectors through, and much of their indexes: by searches with the largest efforts.
+fn warm_vectors(run: &RunContext<'_>, member: &mut Member<'_>, args: &VectorArgs) -> Result<bool> {
+    let vectors = run.vectors.get(args)?;
+    let schema = vectors.schema(run.spec(member.idx()).dbms, args);
+    let until = Instant::now() + AT_MOST;
+    member.up.breakable(&run.environment.interrupt, |admin| {
+        for (table, index) in (1..).zip(&args.indexes) {
+            // The session is that of the administrator, who searches nothing else.
+            let largest = index.efforts().into_iter().map(|(effort, _)| effort).max();
+            let searched = largest.map(|effort| (index, effort));
+            for sql in schema.session_sql(searched) {
+                admin.query(&sql).with_context(|| sql.clone())?;
+            }
+            for query in vectors.set.queries.iter().take(WARM_QUERIES) {
+                if Instant::now() > until {
+                    return Ok(false);
+                }
+                let sql = schema.search_sql_of(table, false, query);
+                admin.query(&sql).with_context(|| VectorSchema::table(table))?;
             }
         }
         Ok(true)

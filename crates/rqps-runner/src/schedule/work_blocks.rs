@@ -3,17 +3,19 @@
 
 use anyhow::Result;
 use rqps_model::{StepIdx, SystemIdx};
+use rqps_workload::vector::VectorLoader;
 
 use super::insert::interrupted;
 use super::recording::Recording;
 use crate::engine::blocks::{Blocks, Lane};
 use crate::engine::clients::StepClients;
-use crate::engine::cut::{Cut, Done};
+use crate::engine::cut::{CountedCut, Cut, Done};
 use crate::engine::waiting::{RAN_ON, Waiting};
 use crate::failure::Broken;
 use crate::journal::Journal;
 use crate::journal::step_record::{StepRecord, Unrecorded};
 use crate::plan::seed;
+use crate::plan::steps::PlannedStep;
 use crate::run_context::RunContext;
 use crate::schedule::outcome::{attempt_number, was_measured};
 use crate::schedule::warnings::warnings_of_step;
@@ -42,7 +44,7 @@ pub(super) fn measure(
     let planned = run.step(step);
     let Recording { is_kept, others } = recording;
     let systems: Vec<SystemIdx> = members.iter().map(|member| member.idx()).collect();
-    let cut = Cut::of_step(planned, run.plan.schedule);
+    let cut = cut_of(run, planned).map_err(Broken::Run)?;
     let stored = journal.done_of(step, &systems);
     // An interrupted step resumes after the blocks that there are. A load that was interrupted begins with empty
     // tables again: its first blocks are repeated, and what is stored of them stays.
@@ -90,4 +92,15 @@ pub(super) fn measure(
         members.iter_mut().for_each(|member| member.state.measured_step = Some(step));
     }
     Ok(Some(Ended { result, all_clients, waiting }))
+}
+
+/// How a step is cut. The rows of vectors are known since they were read.
+fn cut_of(run: &RunContext<'_>, planned: &PlannedStep) -> Result<Cut> {
+    let Some((_, args)) = planned.of_vector() else {
+        return Ok(Cut::of_step(planned, run.plan.schedule));
+    };
+    let vectors = run.vectors.get(args)?;
+    let (tables, rows) = (args.tables(), vectors.rows());
+    let cut = VectorLoader::cut(tables, rows, vectors.set.vectors.dimension(), planned.clients);
+    Ok(Cut::Counted(CountedCut::of_parts(cut, tables, rows)))
 }

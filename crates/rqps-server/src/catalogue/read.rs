@@ -86,6 +86,7 @@ impl Catalogue {
             ("server catalogue of PostgreSQL", include_str!("postgres.toml")),
             ("server catalogue of official archives", include_str!("official.toml")),
             ("server catalogue of Debian", include_str!("debian.toml")),
+            ("server catalogue of pgvector", include_str!("pgvector.toml")),
         ];
         let mut catalogue = Self::empty();
         for (name, text) in files {
@@ -170,7 +171,8 @@ impl Catalogue {
         if entry.sources.is_empty() {
             return Some("no source; add a [[server.source]]".to_owned());
         }
-        for source in &mut entry.sources {
+        let n_sources = entry.sources.len();
+        for (idx, source) in entry.sources.iter_mut().chain(&mut entry.additions).enumerate() {
             if let Source::Url(url) = source
                 && let Some(flaw) = url.take_site(&self.sites)
             {
@@ -184,6 +186,9 @@ impl Catalogue {
             entry.layout_tags.push(tag(layout));
             if let Some(flaw) = source.flaw() {
                 return Some(flaw);
+            }
+            if idx >= n_sources && matches!(source, Source::Debian(_)) {
+                return Some("an addition is no Debian package; name it in `packages`".to_owned());
             }
         }
         let unknown = entry.libraries.iter().find(|soname| self.library(soname).is_none())?;

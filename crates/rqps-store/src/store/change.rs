@@ -93,6 +93,7 @@ impl Store {
             plans: _,
             plans_of_starts: _,
             table_state: _,
+            recalls: _,
         } = state;
         let (word, reason) = outcome_columns(outcome);
         let Sizes { database_bytes, data_dir_bytes, redo_bytes, binlog_bytes } = sizes;

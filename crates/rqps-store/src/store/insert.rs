@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 use crate::Error;
 use crate::slices::{self, Place};
 use crate::store::{Store, check_run_id};
-use crate::store::{query_plans, table_state, warnings};
+use crate::store::{query_plans, recall, table_state, warnings};
 use crate::values::{Json, Text, Word};
 
 /// Scope of a server's effective settings.
@@ -275,8 +275,17 @@ fn insert_step_system(
     place: Place<'_>,
     system: &SystemStep,
 ) -> rusqlite::Result<()> {
-    let SystemStep { outcome, slices, sizes, debt, checks, plans, plans_of_starts: _, table_state } =
-        system;
+    let SystemStep {
+        outcome,
+        slices,
+        sizes,
+        debt,
+        checks,
+        plans,
+        plans_of_starts: _,
+        table_state,
+        recalls,
+    } = system;
     let Sizes { database_bytes, data_dir_bytes, redo_bytes, binlog_bytes } = sizes;
     let (outcome, reason) = outcome_columns(outcome);
     connection
@@ -300,6 +309,8 @@ fn insert_step_system(
         ])?;
     query_plans::insert(connection, place, plans)?;
     table_state::insert(connection, place, table_state)?;
+    // A stored step has one start.
+    recall::insert(connection, place, recalls.values().next())?;
     slices.iter().try_for_each(|slice| slices::insert(connection, place, slice))
 }
 

@@ -13,7 +13,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use crate::slices::{self, Place};
 use crate::store::Store;
 use crate::store::insert::{BUILD_SCOPE, PROCESS_SCOPE, SERVER_SCOPE, SESSION_SCOPE};
-use crate::store::{query_plans, table_state, warnings};
+use crate::store::{query_plans, recall, table_state, warnings};
 use crate::values::unknown_word;
 use crate::values::{Json, Text, Word};
 use crate::{Error, RunRef};
@@ -181,7 +181,7 @@ fn select_steps(
     let mut steps = Vec::new();
     for (step_idx, mut step) in bare_steps(connection, run_id)?.into_iter().enumerate() {
         if is_wanted(&step.info) {
-            step.systems = select_step_systems(connection, run_id, step_idx)?;
+            step.systems = select_step_systems(connection, run_id, step_idx, step.start)?;
             steps.push(step);
         }
     }
@@ -235,6 +235,7 @@ fn select_step_systems(
     connection: &Connection,
     run_id: &str,
     step_idx: usize,
+    start: u32,
 ) -> rusqlite::Result<Vec<SystemStep>> {
     let mut statement = connection.prepare_cached(
         "SELECT outcome, failure_reason, database_bytes, data_dir_bytes, redo_bytes, binlog_bytes,
@@ -259,6 +260,7 @@ fn select_step_systems(
             plans: Vec::new(),
             plans_of_starts: Vec::new(),
             table_state: TableState::new(),
+            recalls: BTreeMap::new(),
         })
     };
     let systems = statement.query_map(params![run_id, step_idx], system)?;
@@ -268,6 +270,7 @@ fn select_step_systems(
         system.slices = slices::select(connection, place)?;
         system.plans = query_plans::select(connection, place)?;
         system.table_state = table_state::select(connection, place)?;
+        system.recalls = recall::select(connection, place, start)?;
     }
     Ok(systems)
 }

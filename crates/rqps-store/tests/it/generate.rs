@@ -239,7 +239,18 @@ fn system_step(d: &mut Draw) -> SystemStep {
     let facts = [TableFact::Writes, TableFact::DeadRows].into_iter();
     let table_state = facts.map(|fact| (fact, d.below(1 << 40))).collect();
     let sizes = sizes(d);
-    SystemStep { outcome, slices, sizes, debt, checks, plans, plans_of_starts, table_state }
+    let recalls = BTreeMap::new();
+    SystemStep {
+        outcome,
+        slices,
+        sizes,
+        debt,
+        checks,
+        plans,
+        plans_of_starts,
+        table_state,
+        recalls,
+    }
 }
 
 fn plan(d: &mut Draw) -> QueryPlan {

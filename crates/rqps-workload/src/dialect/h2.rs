@@ -15,6 +15,7 @@ pub(super) const DIALECT: Dialect = Dialect {
              (SELECT COALESCE(MAX(transactionid), 0) + 1 FROM {table})"
         ))
     },
+    vectors: None,
     ..postgres::DIALECT
 };
 

@@ -28,6 +28,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     // MySQL 5.6, 8.0 and MariaDB 10.2 refuse to prepare BEGIN (1295), MariaDB 11.4 does not: all of them get text alike.
     prepares_brackets: false,
     own_text: OwnText::None,
+    vectors: None,
 };
 
 pub(super) fn create_table(table: &SysbenchTable<'_>, compression: &str) -> String {

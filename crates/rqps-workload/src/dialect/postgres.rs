@@ -2,7 +2,10 @@
 
 use rqps_client::Protocol;
 
-use super::{Dialect, InsertTable, OwnText, SysbenchTable};
+use rqps_vector::Distance;
+
+use super::{Dialect, InsertTable, OwnText, SysbenchTable, VectorDialect};
+use crate::vector::Index;
 
 pub(super) const DIALECT: Dialect = Dialect {
     create_table,
@@ -29,6 +32,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     insert_queries: Protocol::Prepared,
     prepares_brackets: true,
     own_text: OwnText::Postgres,
+    vectors: Some(&VECTORS),
 };
 
 fn create_table(table: &SysbenchTable<'_>) -> String {
@@ -80,3 +84,65 @@ fn reset_sequence(name: &str) -> String {
          {name}), (SELECT COUNT(*) > 0 FROM (SELECT 1 FROM {name} LIMIT 1) AS t))"
     )
 }
+
+/// Components of a vector that fits into a page beside its row. Larger ones are stored elsewhere.
+const MOST_IN_PAGE: usize = 2000;
+
+/// Memory to build an index at most, MB: other systems need some, too.
+const MOST_TO_BUILD_MB: u64 = 4096;
+
+/// pgvector.
+const VECTORS: VectorDialect = VectorDialect {
+    create_table: |table, dimension| {
+        let mut all = vec![
+            "CREATE EXTENSION IF NOT EXISTS vector".to_owned(),
+            format!(
+                "CREATE TABLE {table} (id integer PRIMARY KEY, v vector({dimension}) NOT NULL)"
+            ),
+        ];
+        // As ann-benchmarks has it: in the row, without compression.
+        if dimension <= MOST_IN_PAGE {
+            all.push(format!("ALTER TABLE {table} ALTER COLUMN v SET STORAGE PLAIN"));
+        }
+        all
+    },
+    distance: |distance| {
+        Some(match distance {
+            Distance::Euclidean => "v <-> {}",
+            Distance::Cosine => "v <=> {}",
+            Distance::InnerProduct => "v <#> {}",
+        })
+    },
+    create_index: |name, table, index, distance| {
+        let operators = match distance {
+            Distance::Euclidean => "vector_l2_ops",
+            Distance::Cosine => "vector_cosine_ops",
+            Distance::InnerProduct => "vector_ip_ops",
+        };
+        let (kind, options) = match index {
+            Index::Hnsw { m, ef_construction, .. } => {
+                ("hnsw", format!("m = {m}, ef_construction = {ef_construction}"))
+            }
+            Index::Ivfflat { lists, .. } => ("ivfflat", format!("lists = {lists}")),
+        };
+        Some(format!(
+            "CREATE INDEX {name} ON {table} USING {kind} (v {operators}) WITH ({options})"
+        ))
+    },
+    before_index: |name, _, bytes| {
+        // pgvector builds a graph in memory as long as it fits, and many times more slowly then.
+        let megabytes = (2 * bytes / 1_000_000 + 64).min(MOST_TO_BUILD_MB);
+        vec![
+            format!("SET maintenance_work_mem = '{megabytes}MB'"),
+            "SET max_parallel_maintenance_workers = 0".to_owned(),
+            format!("DROP INDEX IF EXISTS {name}"),
+        ]
+    },
+    session: |searched| match searched {
+        Some((Index::Hnsw { .. }, effort)) => vec![format!("SET hnsw.ef_search = {effort}")],
+        Some((Index::Ivfflat { .. }, effort)) => vec![format!("SET ivfflat.probes = {effort}")],
+        None => vec!["SET enable_indexscan = off".to_owned()],
+    },
+    without_index: |_| String::new(),
+    index_bytes: |name, _| format!("SELECT pg_relation_size('{name}')"),
+};

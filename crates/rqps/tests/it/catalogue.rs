@@ -61,6 +61,7 @@ fn own_servers_are_found_in_the_usual_place_and_by_name() {
             "postgres@18.6",
             "postgres@18.6+pypi",
             "postgres@18.6+debian",
+            "postgres@18.6+pgvector-0.8.5",
             "postgres@18.6+mine",
             "postgres@18.6+more"
         ]

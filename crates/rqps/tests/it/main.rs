@@ -135,6 +135,8 @@ mod table_states;
 #[cfg(test)]
 mod unheard;
 #[cfg(test)]
+mod vectors;
+#[cfg(test)]
 mod whole_chain;
 
 /// The words that show all of the last run in a format: on a terminal the usual is what fits a screen.

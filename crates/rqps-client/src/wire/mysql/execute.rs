@@ -16,10 +16,11 @@ use crate::{ParamType, Params, Value};
 const COM_STMT_EXECUTE: u8 = 0x17;
 /// Where the NULL bitmap begins: after header, command, statement, flags and iterations.
 const NULLS_AT: usize = HEADER + 10;
-/// `MYSQL_TYPE_LONG`, `MYSQL_TYPE_LONGLONG`, `MYSQL_TYPE_VAR_STRING` (include/field_types.h).
+/// `MYSQL_TYPE_LONG`, `MYSQL_TYPE_LONGLONG`, `MYSQL_TYPE_VAR_STRING`, `MYSQL_TYPE_BLOB` (include/field_types.h).
 const TYPE_LONG: u8 = 0x03;
 const TYPE_LONGLONG: u8 = 0x08;
 const TYPE_VAR_STRING: u8 = 0xFD;
+const TYPE_BLOB: u8 = 0xFC;
 
 /// A prepared statement's execute message.
 #[derive(Debug, Clone)]
@@ -70,6 +71,7 @@ impl Execute {
                 ParamType::Int => [TYPE_LONG, 0],
                 ParamType::BigInt => [TYPE_LONGLONG, 0],
                 ParamType::Text | ParamType::Inferred => [TYPE_VAR_STRING, 0],
+                ParamType::Binary => [TYPE_BLOB, 0],
             }));
         }
         self.values_at = message.len();
@@ -168,7 +170,10 @@ impl Execute {
                         *byte |= 1 << (i % 8);
                     }
                 }
-                (ParamType::Text | ParamType::Inferred, Value::Text { start, end }) => {
+                (
+                    ParamType::Text | ParamType::Inferred | ParamType::Binary,
+                    Value::Text { start, end },
+                ) => {
                     let text = params.text(start, end);
                     push_lenenc(&mut self.message, text.len());
                     self.message.extend_from_slice(text);
@@ -187,7 +192,7 @@ fn fixed_width(param: ParamType) -> usize {
     match param {
         ParamType::Int => 4,
         ParamType::BigInt => 8,
-        ParamType::Text | ParamType::Inferred => 0,
+        ParamType::Text | ParamType::Inferred | ParamType::Binary => 0,
     }
 }
 
@@ -205,7 +210,7 @@ fn too_wide(i: usize, value: i64) -> String {
 #[cold]
 pub(super) fn wrong_type(i: usize, param: ParamType) -> String {
     match param {
-        ParamType::Text | ParamType::Inferred => {
+        ParamType::Text | ParamType::Inferred | ParamType::Binary => {
             format!("parameter {} is declared as text, not as integer", i + 1)
         }
         _ => format!("parameter {} is declared as integer, not as text", i + 1),

@@ -61,6 +61,9 @@ impl TextStatement {
                 (ParamType::Text | ParamType::Inferred, Value::Text { start, end }) => {
                     push_string(out, params.text(start, end), backslash);
                 }
+                (ParamType::Binary, Value::Text { start, end }) => {
+                    push_hex(out, params.text(start, end));
+                }
                 _ => return Err(wrong_type(i, *param)),
             }
             out.extend_from_slice(piece);
@@ -99,6 +102,16 @@ pub fn push_string(out: &mut Vec<u8>, text: &[u8], backslash: bool) {
         rest = after;
     }
     out.extend_from_slice(rest);
+    out.push(b'\'');
+}
+
+/// Appends bytes as a literal that no character set touches.
+fn push_hex(out: &mut Vec<u8>, bytes: &[u8]) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    out.extend_from_slice(b"X'");
+    for byte in bytes {
+        out.extend([byte >> 4, byte & 15].map(|half| DIGITS[usize::from(half)]));
+    }
     out.push(b'\'');
 }
 

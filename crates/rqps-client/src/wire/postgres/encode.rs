@@ -18,7 +18,7 @@ const fn type_oid(kind: ParamType) -> u32 {
         ParamType::BigInt => 20,
         ParamType::Text => 25,
         // Left to the server.
-        ParamType::Inferred => 0,
+        ParamType::Inferred | ParamType::Binary => 0,
     }
 }
 

@@ -120,7 +120,7 @@ pub fn numbered_places(sql: &str) -> String {
 fn prepared_form(name: &str, spec: &StatementSpec<'_>) -> Result<Form, Error> {
     let mut message =
         bind_head(name, spec.params).map_err(|violation| usage(spec.sql, violation.to_string()))?;
-    if spec.params.iter().any(|kind| matches!(kind, ParamType::Text | ParamType::Inferred)) {
+    if spec.params.iter().any(|kind| !matches!(kind, ParamType::Int | ParamType::BigInt)) {
         return Ok(Form::Variable { head: message });
     }
     let mut values_at = Vec::with_capacity(spec.params.len());
@@ -185,9 +185,7 @@ fn patch(
                     *place = value.to_be_bytes();
                 }
             }
-            (Value::Text { .. } | Value::Null, _) | (_, ParamType::Text | ParamType::Inferred) => {
-                return Err(mismatch(value, kind));
-            }
+            _ => return Err(mismatch(value, kind)),
         }
     }
     Ok(())
@@ -212,7 +210,10 @@ fn bind(
                 out.extend_from_slice(&narrow(value)?.to_be_bytes());
             }
             (Value::Null, _) => out.extend_from_slice(&u32::MAX.to_be_bytes()),
-            (Value::Text { start, end }, ParamType::Text | ParamType::Inferred) => {
+            (
+                Value::Text { start, end },
+                ParamType::Text | ParamType::Inferred | ParamType::Binary,
+            ) => {
                 let text = params.text(start, end);
                 out.extend_from_slice(&encode::length(text.len()).map_err(|v| v.to_string())?);
                 out.extend_from_slice(text);

@@ -95,14 +95,18 @@ impl CountedCut {
 
     /// A load of a suite file by so many clients.
     pub(crate) fn of_load(args: &SuiteArgs, clients: u32) -> Self {
-        let cut = LoadCut::of(args.tables, args.rows, clients);
-        let tables = u64::from(args.tables);
+        Self::of_parts(LoadCut::of(args.tables, args.rows, clients), args.tables, args.rows)
+    }
+
+    /// A load of so many tables, each of `rows` rows.
+    pub(crate) fn of_parts(cut: LoadCut, tables: u32, rows: u64) -> Self {
+        let tables = u64::from(tables);
         Self::of_work(
             cut.n_blocks.into(),
             Statements {
                 all: cut.inserts_per_table * tables,
                 of_client: cut.inserts_per_table / cut.loaders_per_table,
-                rows: args.rows * tables,
+                rows: rows * tables,
             },
         )
     }

@@ -151,7 +151,7 @@ fn mistakes_name_file_line_and_entry() {
           |
         3 | dbsm = "mysql"
           | ^^^^
-        unknown field `dbsm`, expected one of `dbms`, `version`, `build`, `packaged`, `compiled`, `unpacked_mb`, `libraries`, `engines`, `tried`, `arch`, `source`; did you mean `dbms`?
+        unknown field `dbsm`, expected one of `dbms`, `version`, `build`, `packaged`, `compiled`, `unpacked_mb`, `libraries`, `engines`, `tried`, `arch`, `source`, `addition`; did you mean `dbms`?
         # "libraries = ["
         catalogue /home/me/servers.toml: TOML parse error at line 11, column 1
            |

@@ -43,7 +43,7 @@ fn prepared(connection: &mut dyn Connection, question: &Question<'_>) -> Result<
             ParamType::Int => "int4",
             ParamType::BigInt => "int8",
             ParamType::Text => "text",
-            ParamType::Inferred => "unknown",
+            ParamType::Inferred | ParamType::Binary => "unknown",
         })
         .collect();
     let sql = numbered(question.sql);
