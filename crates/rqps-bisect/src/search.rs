@@ -52,7 +52,7 @@ pub enum Next {
 pub struct Culprits {
     /// One, or the two that changed the speed about as much, in order.
     pub named: Vec<GapProbability>,
-    /// Where one is named: commits of which one probably changed the speed, too.
+    /// Where one is named: commits among which another one probably changed the speed.
     pub others: Option<Suspects>,
     /// Whether there probably is a second culprit, named or among the others. If not, they changed it by less.
     pub has_second: bool,

@@ -57,7 +57,7 @@ impl Distance {
         }
     }
 
-    /// The same in numbers of 64 bits, of which the last bits alone are rounded.
+    /// The same in numbers of 64 bits.
     pub(crate) fn exact(self, a: &[f32], b: &[f32]) -> f64 {
         let pairs = || a.iter().zip(b).map(|(a, b)| (f64::from(*a), f64::from(*b)));
         match self {

@@ -10,8 +10,8 @@ use crate::{DataError, DataSet, Distance, Vectors};
 /// How far vectors lie from the centre of their cluster, relative to how far centres lie from each other.
 const SPREAD: f64 = 1.0;
 
-/// Components of which a vector varies: like those of real sets, generated vectors lie near a space of fewer dimensions,
-/// without which every vector is about as far from every other one.
+/// Dimensions in which vectors vary. Real vectors lie near a space of fewer dimensions, too. Otherwise every vector would
+/// be about as far from every other one.
 const INNER: usize = 32;
 
 /// A set that is drawn.

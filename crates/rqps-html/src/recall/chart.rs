@@ -92,7 +92,7 @@ fn depth(recall: f64) -> f64 {
     -(1.0 - recall).max(NEAREST).log10()
 }
 
-/// A line through the points of a system, part by part: widths are percentages, of which a path has none.
+/// A line through the points of a system, part by part: a path takes no percentages.
 fn line(points: &[RecallPoint], idx: usize, scales: Scales) -> Markup {
     let mut searched: Vec<&RecallPoint> = points.iter().filter(|point| !point.is_exact).collect();
     searched.sort_by(|a, b| a.recall.total_cmp(&b.recall));

@@ -14,7 +14,7 @@ use crate::complain;
 /// Letters of the steps in the name of a page.
 const STEPS_IN_NAME: usize = 40;
 
-/// The page of a search, which is written again as the search goes on.
+/// The page of a search. It is written after each probe.
 pub(super) struct Page {
     /// Where it is; `None` where no pages are wanted.
     path: Option<PathBuf>,
