@@ -109,12 +109,9 @@ fn same_server(systems: &[RunSystem]) -> Vec<String> {
 
 /// Systems from different places in the plan that are one program.
 fn same(systems: &[RunSystem]) -> Vec<String> {
-    // A catalogue's build is a program with extensions, which are what is compared then.
-    let extensions = |system: &RunSystem| {
-        system.origin.split_once(" with ").map(|(_, extensions)| extensions.to_owned())
-    };
     let is_one = |a: &RunSystem, b: &RunSystem| {
-        extensions(a) == extensions(b)
+        // Extensions are what is compared then.
+        fact_of(a, "extensions") == fact_of(b, "extensions")
             && ["program_build_id", "program_sha256"]
                 .into_iter()
                 .any(|name| fact_of(a, name).is_some_and(|fact| fact_of(b, name) == Some(fact)))
@@ -276,10 +273,10 @@ mod tests {
             The same server program: a and b, although the plan names different places. Only settings and libraries can differ."#]]
         .assert_eq(&warnings(&two).join("\n"));
         // Two versions of an extension.
-        let [old, new] =
-            ["0.6.2", "0.8.5"].map(|version| format!("maven:pg with pypi:vector-{version}"));
-        let extended = [(0, old), (1, new)]
-            .map(|(idx, origin): (usize, String)| RunSystem { origin, ..two[idx].clone() });
+        let mut extended = two.clone();
+        for (system, version) in extended.iter_mut().zip(["0.6.2", "0.8.5"]) {
+            system.build.insert("extensions".to_owned(), format!("pypi:vector-{version}"));
+        }
         assert_eq!(warnings(&extended), Vec::<String>::new());
         two[1].build.insert("program_build_id".to_owned(), "cd34".to_owned());
         assert_eq!(warnings(&two), Vec::<String>::new());

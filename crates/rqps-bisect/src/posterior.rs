@@ -131,11 +131,11 @@ impl Model {
         let deciding = || steps.clone().filter(|(_, trend)| trend.is_clear || !any_clear);
         // The changes of a step are independent of those of the others.
         let product = |weights: [f64; 2]| {
-            let in_step = |(evidence, trend): (&Evidence, &Trend)| {
+            let in_step = |evidence: &Evidence, trend: &Trend| {
                 let (mean, variance) = evidence.sum_of_two(a, b, weights);
                 normal::cumulative(trend.direction * mean / variance.sqrt())
             };
-            deciding().map(in_step).product::<f64>()
+            deciding().map(|(evidence, trend)| in_step(evidence, trend)).product::<f64>()
         };
         let (first, second) = (product([1.0, -MAX_SIZE_RATIO]), product([-MAX_SIZE_RATIO, 1.0]));
         // Two changes against the direction are both larger than twice the other.

@@ -27,20 +27,7 @@ pub(super) fn style() -> String {
 /// The history as a page without any external reference and without script.
 #[must_use]
 pub fn render(history: &History) -> String {
-    let style = style();
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy::render(&style, &[]));
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta name="generator" content=(format!("rqps {}", one_line(&history.rqps_version)));
-                title { "rqps history" }
-                style { (PreEscaped(&style)) }
-            }
-            body {
+    let body = html! {
                 a.skip href="#series-0" { "Skip to the charts" }
                 header {
                     h1 { "rqps history by " (history.order.word()) (span(history)) }
@@ -64,7 +51,26 @@ pub fn render(history: &History) -> String {
                         code { "rqps history --format csv" } " or " code { "json" } "."
                     }
                 }
+    };
+    document("rqps history", &history.rqps_version, &body)
+}
+
+/// A page with this body, without any external reference and without script.
+pub(super) fn document(title: &str, rqps_version: &str, body: &Markup) -> String {
+    let style = style();
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy::render(&style, &[]));
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content=(format!("rqps {}", one_line(rqps_version)));
+                title { (one_line(title)) }
+                style { (PreEscaped(&style)) }
             }
+            body { (body) }
         }
     };
     let mut out = page.into_string();

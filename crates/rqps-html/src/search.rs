@@ -2,14 +2,14 @@
 
 mod chart;
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 use rqps_model::Estimate;
 use rqps_text::number::{interval, ratio};
 use rqps_text::words::one_line;
 
+use super::history;
 use super::label::{outside, prose};
-use super::{history, policy};
 
 /// A search.
 #[derive(Debug, Clone)]
@@ -90,20 +90,7 @@ pub struct Comparison {
 /// pages beside it.
 #[must_use]
 pub fn render(search: &Search) -> String {
-    let style = history::style();
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy::render(&style, &[]));
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta name="generator" content=(format!("rqps {}", one_line(&search.rqps_version)));
-                title { "rqps bisect: " (one_line(&search.title)) }
-                style { (PreEscaped(&style)) }
-            }
-            body {
+    let body = html! {
                 @if !search.steps.is_empty() { a.skip href="#step-0" { "Skip to the charts" } }
                 header {
                     h1 { "rqps bisect: " (outside(&search.title)) }
@@ -117,12 +104,8 @@ pub fn render(search: &Search) -> String {
                     (reading())
                 }
                 footer { p { "Made by rqps " (one_line(&search.rqps_version)) "." } }
-            }
-        }
     };
-    let mut out = page.into_string();
-    out.push('\n');
-    out
+    history::document(&format!("rqps bisect: {}", search.title), &search.rqps_version, &body)
 }
 
 /// The first lines are the verdict; those that are indented are lists.

@@ -1,8 +1,9 @@
 //! Tables of vector searches: QPS and recall of each, the best at a recall, and candidates at equal recall.
 
-use rqps_analysis::{Analysis, LISTED, RecallTable};
+use rqps_analysis::{Analysis, LISTED, RecallRatio, RecallTable};
 use rqps_text::number::{self, count, ratio_with_interval};
 
+use crate::comparison;
 use crate::grid::{Grid, Side, plain, toned};
 use crate::tone::Tone;
 
@@ -10,7 +11,7 @@ use crate::tone::Tone;
 pub const LEGEND: &str = "recall: the part of the exact nearest vectors that answers have, mean over the queries, with half \
     of its 95% interval; low: 5% of the queries have less. At equal recall a system has the QPS of its fastest search that \
     reaches the recall, between two searches on a line of recall and the logarithm of QPS. Intervals hold blocks and starts \
-    of the servers. What the build of an index draws is in them only with several loads.";
+    of the servers. These verdicts are not adjusted for the number of ratios. What the build of an index draws is in them only with several loads.";
 
 /// What a table is of: `10 nearest, 1000 queries, 1 client`.
 #[must_use]
@@ -74,7 +75,7 @@ pub fn compared(analysis: &Analysis<'_>, table: &RecallTable) -> Option<Grid> {
             let (rqps, verdict, tone) = match &against {
                 Some(found) => (
                     ratio_with_interval(&found.rqps),
-                    found.verdict.word().to_owned(),
+                    word(found).to_owned(),
                     Tone::of_ratio(found.rqps.point),
                 ),
                 None => ("not reached".to_owned(), String::new(), Tone::Plain),
@@ -123,6 +124,15 @@ pub fn recall(value: f64) -> String {
     if value < 1.0 && value > 0.99995 { "0.9999".to_owned() } else { format!("{value:.4}") }
 }
 
+/// The verdict, or why there is none.
+fn word(ratio: &RecallRatio) -> &'static str {
+    match (ratio.verdict, ratio.bar) {
+        (Some(verdict), _) => verdict.word(),
+        (None, Some(bar)) => comparison::bar(bar),
+        (None, None) => "",
+    }
+}
+
 /// What a candidate is at equal recall, in a sentence; `None` where nothing could be compared.
 #[must_use]
 pub fn sentence(analysis: &Analysis<'_>, system_idx: usize) -> Option<String> {
@@ -131,7 +141,7 @@ pub fn sentence(analysis: &Analysis<'_>, system_idx: usize) -> Option<String> {
         let at = table.compared.iter().filter_map(|at| {
             let found = at.against.get(system_idx).copied().flatten()?;
             let ratio = ratio_with_interval(&found.rqps);
-            Some(format!("{ratio} at recall {:.2} ({})", at.recall, found.verdict.word()))
+            Some(format!("{ratio} at recall {:.2} ({})", at.recall, word(&found)))
         });
         at.collect::<Vec<String>>()
     };

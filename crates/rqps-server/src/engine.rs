@@ -112,6 +112,7 @@ mod tests {
             origin: String::new(),
             build: String::new(),
             packaged: None,
+            extensions: None,
             build_name: String::new(),
             source_facts: std::collections::BTreeMap::new(),
             lease: Lease::default(),

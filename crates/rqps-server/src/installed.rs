@@ -53,6 +53,8 @@ pub struct Installed {
     pub origin: String,
     /// The packager's release, as the catalogue has it.
     pub packaged: Option<String>,
+    /// The archives of its extensions; absent where it has none of the catalogue.
+    pub extensions: Option<String>,
     /// How it was compiled, as far as known.
     pub build: String,
     /// Which build it is: the catalogue's word, or `basedir`.
@@ -117,6 +119,7 @@ impl Installed {
             library_dirs,
             origin,
             packaged: entry.packaged.clone(),
+            extensions: extensions_of(entry),
             build: entry.compiled.clone(),
             build_name: entry.build.clone(),
             source_facts: BTreeMap::new(),
@@ -192,6 +195,7 @@ impl Installed {
             origin: format!("basedir {}", named.display()),
             build: done.output.trim().to_owned(),
             packaged: None,
+            extensions: None,
             build_name: BASEDIR.to_owned(),
             source_facts: BTreeMap::new(),
             lease,
@@ -282,6 +286,7 @@ impl Installed {
         } else {
             facts.insert("compiled".to_owned(), self.build.clone());
             facts.extend(self.packaged.clone().map(|text| ("packaged".to_owned(), text)));
+            facts.extend(self.extensions.clone().map(|text| ("extensions".to_owned(), text)));
         }
         let build_id = symbols::build_id_of(&self.program);
         // Two builds of one version say the same of themselves, and older ones have no id.
@@ -314,6 +319,12 @@ impl Installed {
 fn library_path(dirs: &[PathBuf]) -> Option<String> {
     let dirs: Vec<String> = dirs.iter().map(|dir| dir.display().to_string()).collect();
     (!dirs.is_empty()).then(|| dirs.join(":"))
+}
+
+/// The archives of an entry's extensions.
+fn extensions_of(entry: &Entry) -> Option<String> {
+    let all: Vec<String> = entry.additions.iter().map(crate::Source::identity).collect();
+    (!all.is_empty()).then(|| all.join(", "))
 }
 
 #[cfg(test)]

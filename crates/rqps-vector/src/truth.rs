@@ -61,18 +61,19 @@ impl Truth {
     /// first one that is farther. Equally far ones may stand in any order.
     #[must_use]
     pub fn first_difference(&self, set: &DataSet, given: &[Vec<u32>]) -> Option<(usize, u32, u32)> {
-        let farther = |(query, own): (usize, &Vec<Neighbour>)| {
-            let given = given.get(query)?;
-            own.iter().zip(given).find_map(|(exact, &place)| {
+        for (query, (own, given)) in self.neighbours.iter().zip(given).enumerate() {
+            for (exact, &place) in own.iter().zip(given) {
                 let vector = set.vectors.get(place as usize);
                 let found = self.distance.exact(set.queries.get(query), vector);
                 // Files are made with numbers of 32 bits.
                 let is_equal = !vector.is_empty()
                     && found <= exact.distance + 1e-5 * exact.distance.abs().max(1e-3);
-                (!is_equal).then_some((query, place, exact.place))
-            })
-        };
-        self.neighbours.iter().enumerate().find_map(farther)
+                if !is_equal {
+                    return Some((query, place, exact.place));
+                }
+            }
+        }
+        None
     }
 }
 

@@ -60,8 +60,6 @@ pub(crate) struct VectorDialect {
     pub(crate) session: fn(Option<(&Index, u32)>) -> Vec<String>,
     /// The hint in a query that keeps it from the index of a name.
     pub(crate) without_index: fn(&str) -> String,
-    /// Its bytes.
-    pub(crate) index_bytes: fn(&str, &str) -> String,
 }
 
 /// The text of a statement that a suite may hold for a DBMS beside the one for all.

@@ -48,6 +48,14 @@ pub struct LoadSpec {
     pub seed: u64,
 }
 
+/// Rows of an INSERT.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RowsOfInsert {
+    /// Fewest, where a load is cut into several blocks.
+    pub(crate) least: u64,
+    pub(crate) most: u64,
+}
+
 /// How the rows of a load are divided into INSERTs and blocks: alike on every DBMS and engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LoadCut {
@@ -66,12 +74,14 @@ impl LoadCut {
     pub fn of(tables: u32, rows: u64, clients: u32) -> Self {
         // The longest parts have one row more.
         let most_rows = INSERT_BYTES / ROW_BYTES - 1;
-        Self::of_rows(tables, rows, clients, (LEAST_ROWS_OF_INSERT, most_rows))
+        let of_insert = RowsOfInsert { least: LEAST_ROWS_OF_INSERT, most: most_rows };
+        Self::of_rows(tables, rows, clients, of_insert)
     }
 
-    /// The same for INSERTs of so many rows: at least, where a load is cut into several blocks, and at most.
+    /// The same for INSERTs of other sizes.
     #[must_use]
-    pub fn of_rows(tables: u32, rows: u64, clients: u32, (least, most): (u64, u64)) -> Self {
+    pub(crate) fn of_rows(tables: u32, rows: u64, clients: u32, of_insert: RowsOfInsert) -> Self {
+        let RowsOfInsert { least, most } = of_insert;
         let loaders_per_table = u64::from(clients / tables.max(1)).clamp(1, rows.max(1));
         let rows_of_loader = (rows / loaders_per_table).max(1);
         let n_blocks = (rows_of_loader / least.max(1)).clamp(1, N_BLOCKS);

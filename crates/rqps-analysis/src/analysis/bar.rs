@@ -37,15 +37,14 @@ impl Bar {
         if one.plans_vary || other.plans_vary {
             return Some(Self::Plans);
         }
-        if let (Some(own), Some(others)) = (one.recall, other.recall)
-            && (own - others).abs() > EQUAL_RECALL
-        {
-            return Some(Self::Recall);
-        }
         if one.rate_held && other.rate_held {
             return Some(Self::Rate);
         }
-        (one.host_busy || other.host_busy).then_some(Self::HostBusy)
+        if one.host_busy || other.host_busy {
+            return Some(Self::HostBusy);
+        }
+        let (own, others) = one.recall.zip(other.recall)?;
+        ((own - others).abs() > EQUAL_RECALL).then_some(Self::Recall)
     }
 }
 

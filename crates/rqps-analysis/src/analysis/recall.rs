@@ -15,7 +15,7 @@ use rqps_stats::starts::of_starts_with;
 use super::pairing::rate;
 use super::start_prior;
 use super::system_pair::SystemPair;
-use super::{Analysis, StepAnalysis};
+use super::{Analysis, Bar, StepAnalysis};
 
 /// Recalls at which candidates are compared with the base, as far as both have a search with less; else the least that
 /// both have.
@@ -34,7 +34,7 @@ pub struct RecallTable {
     pub clients: u32,
     /// Nearest neighbours that a query asks for.
     pub k: u32,
-    /// Queries whose answers were read.
+    /// Queries whose answers were read; of an exact search fewer.
     pub n_queries: u32,
     /// Per system, in the order of the run.
     pub curves: Vec<RecallCurve>,
@@ -82,8 +82,24 @@ pub struct AtRecall {
 pub struct RecallRatio {
     /// The ratio.
     pub rqps: Estimate,
-    /// What it says.
-    pub verdict: Verdict,
+    /// What it says by itself, not adjusted for the number of ratios; absent where something bars it.
+    pub verdict: Option<Verdict>,
+    /// Why there is none.
+    pub bar: Option<Bar>,
+}
+
+/// A search that counts with a share.
+#[derive(Debug, Clone, Copy)]
+struct Weighted<'c> {
+    point: &'c RecallPoint,
+    share: f64,
+}
+
+/// What the blocks of a search add to the logarithm of a ratio.
+struct Part<'s> {
+    slices: &'s [Slice],
+    /// Below 0 for the base.
+    share: f64,
 }
 
 impl RecallCurve {
@@ -102,7 +118,7 @@ impl RecallCurve {
 
     /// The points between which a recall lies, each with its share: the fastest that reaches it, and the fastest of those
     /// that do not, if that is faster. `None` where no point reaches it.
-    fn around(&self, recall: f64) -> Option<Vec<(&RecallPoint, f64)>> {
+    fn around(&self, recall: f64) -> Option<Vec<Weighted<'_>>> {
         let above = self.best(recall)?;
         let is_faster = |point: &&RecallPoint| point.qps.point > above.qps.point;
         // Nearest to the recall, so that the line between is short.
@@ -112,9 +128,13 @@ impl RecallCurve {
             Some(below) if below.recall < above.recall => {
                 let share = (recall - below.recall) / (above.recall - below.recall);
                 let share = share.clamp(0.0, 1.0);
-                Some(vec![(above, share), (below, 1.0 - share)])
+                let both = [
+                    Weighted { point: above, share },
+                    Weighted { point: below, share: 1.0 - share },
+                ];
+                Some(both.into_iter().filter(|part| part.share > 0.0).collect())
             }
-            _ => Some(vec![(above, 1.0)]),
+            _ => Some(vec![Weighted { point: above, share: 1.0 }]),
         }
     }
 
@@ -122,7 +142,7 @@ impl RecallCurve {
     #[must_use]
     pub fn qps_at(&self, recall: f64) -> Option<f64> {
         let around = self.around(recall)?;
-        Some(around.iter().map(|(point, share)| share * point.qps.point.ln()).sum::<f64>().exp())
+        Some(around.iter().map(|part| part.share * part.point.qps.point.ln()).sum::<f64>().exp())
     }
 }
 
@@ -154,10 +174,12 @@ fn table(analysis: &Analysis<'_>, clients: u32, step_idxs: &[usize]) -> Option<R
                 .collect(),
         })
         .collect();
+    // An exact search has fewer: each of its queries takes long.
     let any = step_idxs
         .iter()
         .flat_map(|&idx| &analysis.steps[idx].step.systems)
-        .find_map(|system| system.recalls.values().next())?;
+        .flat_map(|system| system.recalls.values())
+        .max_by_key(|recall| recall.n_queries)?;
     let base = curves.get(analysis.base)?;
     let at = |recall: f64| {
         base.qps_at(recall)?;
@@ -214,32 +236,32 @@ fn ratio_at(
 ) -> Option<RecallRatio> {
     let own = curves.get(system_idx)?.around(recall)?;
     let base = curves.get(analysis.base)?.around(recall)?;
-    let signed = own.iter().map(|(point, share)| (system_idx, *point, *share));
-    let signed = signed.chain(base.iter().map(|(point, share)| (analysis.base, *point, -share)));
-    let signed: Vec<(usize, &RecallPoint, f64)> =
-        signed.filter(|(.., share)| *share != 0.0).collect();
-    let slices = |(idx, point, _): &(usize, &RecallPoint, f64)| {
-        analysis.steps[point.step_idx].step.systems[*idx].slices.as_slice()
+    let part = |of: &Weighted<'_>, idx: usize, sign: f64| Part {
+        slices: &analysis.steps[of.point.step_idx].step.systems[idx].slices,
+        share: sign * of.share,
     };
-    let all = || signed.iter().flat_map(slices);
+    let parts: Vec<Part<'_>> = own
+        .iter()
+        .map(|of| part(of, system_idx, 1.0))
+        .chain(base.iter().map(|of| part(of, analysis.base, -1.0)))
+        .collect();
+    let all = || parts.iter().flat_map(|part| part.slices);
     // The starts of a load share its tables and its index.
     let has_loads = all().map(|slice| slice.load).collect::<BTreeSet<u32>>().len() > 1;
     let observation = |slice: &Slice| if has_loads { slice.load } else { slice.start };
     let observations: BTreeSet<u32> = all().map(observation).collect();
     let logs_of = |of: &u32| -> Vec<f64> {
-        let parts: Vec<(Vec<f64>, f64)> = signed
-            .iter()
-            .map(|part| {
-                let own = slices(part).iter().filter(|slice| observation(slice) == *of);
-                (own.map(log_rate).collect(), part.2)
-            })
-            .collect();
-        let n = parts.iter().map(|(logs, _)| logs.len()).min().unwrap_or(0);
-        (0..n).map(|block| parts.iter().map(|(logs, share)| share * logs[block]).sum()).collect()
+        let of_part = |part: &Part<'_>| -> Vec<f64> {
+            let own = part.slices.iter().filter(|slice| observation(slice) == *of);
+            own.map(|slice| part.share * log_rate(slice)).collect()
+        };
+        let all: Vec<Vec<f64>> = parts.iter().map(of_part).collect();
+        let n = all.iter().map(Vec::len).min().unwrap_or(0);
+        (0..n).map(|block| all.iter().map(|logs| logs[block]).sum()).collect()
     };
     let logs: Vec<Vec<f64>> =
         observations.iter().map(logs_of).filter(|logs| !logs.is_empty()).collect();
-    let step = &analysis.steps[own.first()?.0.step_idx].step;
+    let step = &analysis.steps[own.first()?.point.step_idx].step;
     let systems = SystemPair { base: analysis.base, candidate: system_idx };
     let priors = start_prior::of_pair(analysis.run, analysis.calibration(), step, systems);
     let prior = priors.filter(|_| !has_loads || logs.len() < 2).map(|priors| match logs.len() {
@@ -247,7 +269,13 @@ fn ratio_at(
         _ => priors.of_several,
     });
     let rqps = of_starts_with(&logs, prior)?.tested.estimate;
-    Some(RecallRatio { rqps, verdict: verdict(&rqps, analysis.judging.bound) })
+    // What bars the ratio of a search bars what is made of it; another recall does not.
+    let bar = own.iter().chain(&base).find_map(|of| {
+        let cell = analysis.steps[of.point.step_idx].cells.get(system_idx)?;
+        cell.bar().filter(|bar| *bar != Bar::Recall)
+    });
+    let verdict = bar.is_none().then(|| verdict(&rqps, analysis.judging.bound));
+    Some(RecallRatio { rqps, verdict, bar })
 }
 
 fn log_rate(slice: &Slice) -> f64 {

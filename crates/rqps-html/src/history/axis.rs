@@ -1,4 +1,4 @@
-//! The vertical axis of values: linear, from about the smallest to about the largest value.
+//! The axes of a chart: the vertical one is linear, from about the smallest to about the largest value.
 
 use rqps_model::Estimate;
 
@@ -14,6 +14,31 @@ const MARGIN: f64 = 0.08;
 /// Ticks wanted; there are up to twice as many.
 const TICKS: f64 = 4.0;
 
+/// Where values are drawn, pixels from the top.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Band {
+    pub(crate) top_px: f64,
+    pub(crate) bottom_px: f64,
+}
+
+/// Horizontal places of so many points, as percentages.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Places {
+    pub(crate) n: f64,
+}
+
+impl Places {
+    /// Of a point.
+    pub(crate) fn middle(self, at: usize) -> String {
+        format!("{:.2}%", (at as f64 + 0.5) / self.n * 100.0)
+    }
+
+    /// Between a point and the one before it.
+    pub(crate) fn edge(self, at: usize) -> String {
+        format!("{:.2}%", at as f64 / self.n * 100.0)
+    }
+}
+
 /// A linear axis of values, drawn from `top_px` down to `bottom_px`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Axis {
@@ -25,7 +50,7 @@ pub(crate) struct Axis {
 
 impl Axis {
     /// An axis that holds every value and its whiskers as far as there is room.
-    pub(crate) fn of(values: &[Estimate], (top_px, bottom_px): (f64, f64)) -> Self {
+    pub(crate) fn of(values: &[Estimate], Band { top_px, bottom_px }: Band) -> Self {
         let values = || values.iter();
         let low = values().map(|v| v.point).fold(f64::INFINITY, f64::min);
         let high = values().map(|v| v.point).fold(0.0, f64::max);

@@ -5,7 +5,7 @@
 
 use maud::{Markup, html};
 
-use super::axis::{Axis, px};
+use super::axis::{Axis, Band, Places, px};
 use rqps_analysis::history::{Change, History, Order, Point, Series, levels};
 use rqps_model::Estimate;
 use rqps_report::history::text::{interval, value};
@@ -34,7 +34,7 @@ pub(super) fn render(history: &History, series: &Series) -> Markup {
     let above = if series.changes.is_empty() { ABOVE.1 } else { ABOVE.0 };
     let bottom = HEIGHT as f64 - BELOW;
     let values: Vec<Estimate> = series.points.iter().map(|point| point.value).collect();
-    let axis = Axis::of(&values, (above, bottom));
+    let axis = Axis::of(&values, Band { top_px: above, bottom_px: bottom });
     let place = Places { n: series.points.len() as f64 };
     let labels: Vec<String> = series.points.iter().map(|p| label(history, p)).collect();
     let described = format!(
@@ -71,24 +71,6 @@ pub(super) fn render(history: &History, series: &Series) -> Markup {
                 }
             }
         }
-    }
-}
-
-/// Horizontal places of so many points.
-#[derive(Clone, Copy)]
-struct Places {
-    n: f64,
-}
-
-impl Places {
-    /// Of a point.
-    fn middle(self, at: usize) -> String {
-        format!("{:.2}%", (at as f64 + 0.5) / self.n * 100.0)
-    }
-
-    /// Between a point and the one before it.
-    fn edge(self, at: usize) -> String {
-        format!("{:.2}%", at as f64 / self.n * 100.0)
     }
 }
 

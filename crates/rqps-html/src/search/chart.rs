@@ -7,7 +7,7 @@ use rqps_text::number::{count, ratio_with_interval};
 use rqps_text::words::one_line;
 
 use super::{Gap, Probe, Search};
-use crate::history::axis::{Axis, px};
+use crate::history::axis::{Axis, Band, Places, px};
 
 /// Height of the drawing, of the room above its points, and of that for the labels below; pixels.
 const HEIGHT: usize = 230;
@@ -22,7 +22,7 @@ pub(super) fn render(search: &Search, step_idx: usize) -> Markup {
     let good = Estimate { point: 1.0, interval: None, n: 1 };
     let measured = search.probes.iter().filter_map(|probe| probe.ratio(step_idx).copied());
     let values: Vec<Estimate> = measured.chain([good]).collect();
-    let axis = Axis::of(&values, (ABOVE, BOTTOM));
+    let axis = Axis::of(&values, Band { top_px: ABOVE, bottom_px: BOTTOM });
     let places = Places { n: search.commits.len() as f64 };
     let n_commits = search.commits.len().saturating_sub(1);
     let described =
@@ -51,24 +51,6 @@ pub(super) fn render(search: &Search, step_idx: usize) -> Markup {
                 text.below x="100%" y=(HEIGHT - 6) text-anchor="end" { "bad end" }
             }
         }
-    }
-}
-
-/// Horizontal places of so many commits.
-#[derive(Clone, Copy)]
-struct Places {
-    n: f64,
-}
-
-impl Places {
-    /// Of a commit.
-    fn middle(self, place: usize) -> String {
-        format!("{:.2}%", (place as f64 + 0.5) / self.n * 100.0)
-    }
-
-    /// Between a commit and the one before it.
-    fn edge(self, place: usize) -> String {
-        format!("{:.2}%", place as f64 / self.n * 100.0)
     }
 }
 

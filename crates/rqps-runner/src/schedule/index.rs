@@ -121,12 +121,9 @@ fn indexes_of(
             Box::new(move |table| schema.index_sql(table))
         }
     };
-    let rows = member.state.tables.rows.iter();
-    let tables = (1..).zip(rows);
-    let of_table = |(table, &rows): (u32, &u64)| TableIndexes {
-        rows,
-        before: Vec::new(),
-        statements: statements(table),
-    };
-    Ok(tables.map(of_table).collect())
+    let mut all = Vec::new();
+    for (table, &rows) in (1..).zip(&member.state.tables.rows) {
+        all.push(TableIndexes { rows, before: Vec::new(), statements: statements(table) });
+    }
+    Ok(all)
 }

@@ -3,11 +3,11 @@
 use anyhow::{Context as _, Result, ensure};
 use rqps_client::Connection;
 use rqps_model::StepIdx;
+use rqps_workload::populate;
 use rqps_workload::statement::table_name;
-use rqps_workload::{LoadSpec, populate};
 
 use super::recording::Recording;
-use super::work_blocks::{self, Ended};
+use super::work_blocks::{self, Ended, OpenClients};
 use crate::engine::clients::StepClients;
 use crate::failure::Broken;
 use crate::insert_tables::Tables;
@@ -24,24 +24,48 @@ pub(crate) fn load(
     recording: Recording,
 ) -> Result<(), Broken> {
     let planned = run.step(step);
-    for member in &mut *members {
-        let created = create_tables(run, member, step);
-        created.map_err(|error| Broken::System(member.idx(), error))?;
-    }
-    let open = |member: &Member<'_>, seed| {
-        let (_, args, _) = planned.of_file()?;
-        let spec = run.load_spec(member.idx(), args);
-        StepClients::of_load(&run.bench(&member.up), planned, &spec, seed)
+    let filling = Filling {
+        create: &|member| create_tables(run, member, step),
+        open: &|member, seed| {
+            let (_, args, _) = planned.of_file()?;
+            let spec = run.load_spec(member.idx(), args);
+            StepClients::of_load(&run.bench(&member.up), planned, &spec, seed)
+        },
+        check: &|member| check_tables(run, member, step),
     };
-    let ended = work_blocks::measure(run, journal, members, step, recording, &open)?;
+    fill(run, journal, members, step, recording, &filling)
+}
+
+/// How the tables of a system are filled.
+pub(super) struct Filling<'f> {
+    /// Replaces them by empty ones.
+    pub(super) create: &'f dyn Fn(&mut Member<'_>) -> Result<()>,
+    pub(super) open: &'f OpenClients<'f>,
+    /// Whether they have what they must have.
+    pub(super) check: &'f dyn Fn(&mut Member<'_>) -> Result<()>,
+}
+
+/// Fills the tables of all members in blocks.
+pub(super) fn fill(
+    run: &RunContext<'_>,
+    journal: &mut Journal<'_>,
+    members: &mut [&mut Member<'_>],
+    step: StepIdx,
+    recording: Recording,
+    filling: &Filling<'_>,
+) -> Result<(), Broken> {
+    let Filling { create, open, check } = filling;
+    for member in &mut *members {
+        create(member).map_err(|error| Broken::System(member.idx(), error))?;
+    }
+    let ended = work_blocks::measure(run, journal, members, step, recording, open)?;
     let Some(Ended { result, all_clients, waiting }) = ended else { return Ok(()) };
     // All servers run when their clients leave.
     drop(waiting);
     drop(all_clients);
     result?;
     for member in members {
-        let checked = check_tables(run, member, step);
-        checked.map_err(|error| Broken::System(member.idx(), error))?;
+        check(member).map_err(|error| Broken::System(member.idx(), error))?;
     }
     Ok(())
 }
@@ -66,21 +90,23 @@ fn check_tables(run: &RunContext<'_>, member: &mut Member<'_>, step: StepIdx) ->
     if !spec.dbms.is_server() {
         return Ok(());
     }
-    member.up.breakable(&run.environment.interrupt, |admin| check_rows(admin, &spec))?;
+    member.up.breakable(&run.environment.interrupt, |admin| {
+        check_rows(admin, spec.tables, spec.rows, populate::count_sql)
+    })?;
     member.up.verify_compression()
 }
 
 /// Whether every table has the rows that it was given.
-fn check_rows(connection: &mut dyn Connection, spec: &LoadSpec) -> Result<()> {
-    for table in 1..=spec.tables {
-        let sql = populate::count_sql(table);
-        let result = connection.query(&sql).context("count rows")?;
+pub(super) fn check_rows(
+    connection: &mut dyn Connection,
+    tables: u32,
+    rows: u64,
+    count_sql: fn(u32) -> String,
+) -> Result<()> {
+    for table in 1..=tables {
+        let result = connection.query(&count_sql(table)).context("count rows")?;
         let found = result.scalar().unwrap_or("nothing");
-        ensure!(
-            found == spec.rows.to_string(),
-            "table {table} has {found} rows after a load of {}",
-            spec.rows
-        );
+        ensure!(found == rows.to_string(), "table {table} has {found} rows after a load of {rows}");
     }
     Ok(())
 }
@@ -88,24 +114,13 @@ fn check_rows(connection: &mut dyn Connection, spec: &LoadSpec) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use rqps_client::NullConnection;
-    use rqps_model::{Compression, Dbms, Engine};
-    use rqps_workload::Distribution;
 
     use super::*;
 
     #[test]
     fn rows_that_are_missing_are_told() {
-        let spec = LoadSpec {
-            dbms: Dbms::Null,
-            engine: Engine::Innodb,
-            compression: Compression::None,
-            tables: 2,
-            rows: 10,
-            secondary: false,
-            distribution: Distribution::Uniform,
-            seed: 1,
-        };
-        let error = check_rows(&mut NullConnection::default(), &spec).unwrap_err().to_string();
+        let error = check_rows(&mut NullConnection::default(), 2, 10, populate::count_sql);
+        let error = error.unwrap_err().to_string();
         assert_eq!(error, "table 1 has nothing rows after a load of 10");
     }
 }

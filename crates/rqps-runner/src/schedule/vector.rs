@@ -1,12 +1,13 @@
 //! Vector search: its tables, and the recall of its searches.
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 use rqps_model::{Recall, StepIdx, SystemIdx};
 use rqps_workload::VectorArgs;
 use rqps_workload::vector::{VectorSchema, VectorStep};
 
+use super::load::{Filling, check_rows, fill};
 use super::recording::Recording;
-use super::work_blocks::{self, Ended};
+
 use crate::engine::clients::StepClients;
 use crate::failure::Broken;
 use crate::insert_tables::Tables;
@@ -19,6 +20,9 @@ use crate::vector_sets::VectorSet;
 /// spread.
 const MOST_QUERIES: usize = 10_000;
 
+/// The same without an index: each query looks at all vectors, and each must find all of the nearest.
+const MOST_EXACT_QUERIES: usize = 200;
+
 /// Replaces the tables of all members and fills them.
 pub(crate) fn load(
     run: &RunContext<'_>,
@@ -30,24 +34,14 @@ pub(crate) fn load(
     let planned = run.step(step);
     let Some((_, args)) = planned.of_vector() else { return Ok(()) };
     let vectors = run.vectors.get(args).map_err(Broken::Run)?;
-    for member in &mut *members {
-        let created = create_tables(run, member, args, vectors);
-        created.map_err(|error| Broken::System(member.idx(), error))?;
-    }
-    let open = |member: &Member<'_>, seed| {
-        StepClients::of_vector_load(&run.bench(&member.up), planned, vectors, seed)
+    let filling = Filling {
+        create: &|member| create_tables(run, member, args, vectors),
+        open: &|member, seed| {
+            StepClients::of_vector_load(&run.bench(&member.up), planned, vectors, seed)
+        },
+        check: &|member| check_tables(run, member, args, vectors),
     };
-    let ended = work_blocks::measure(run, journal, members, step, recording, &open)?;
-    let Some(Ended { result, all_clients, waiting }) = ended else { return Ok(()) };
-    // All servers run when their clients leave.
-    drop(waiting);
-    drop(all_clients);
-    result?;
-    for member in members {
-        let checked = check_tables(run, member, args, vectors);
-        checked.map_err(|error| Broken::System(member.idx(), error))?;
-    }
-    Ok(())
+    fill(run, journal, members, step, recording, &filling)
 }
 
 /// Replaces the tables of a system by empty ones.
@@ -78,15 +72,7 @@ fn check_tables(
         return Ok(());
     }
     member.up.breakable(&run.environment.interrupt, |admin| {
-        for table in 1..=args.tables() {
-            let found = admin.query(&VectorSchema::count_sql(table)).context("count rows")?;
-            let (found, wanted) = (found.scalar().unwrap_or("nothing"), vectors.rows());
-            ensure!(
-                found == wanted.to_string(),
-                "table {table} has {found} rows after a load of {wanted}"
-            );
-        }
-        Ok(())
+        check_rows(admin, args.tables(), vectors.rows(), VectorSchema::count_sql)
     })
 }
 
@@ -122,7 +108,8 @@ fn read_recall(
     clients: &StepClients,
 ) -> Result<Option<Recall>> {
     let is_exact = step.searched(args).is_none();
-    let n = vectors.truth.n_queries().min(MOST_QUERIES);
+    let most = if is_exact { MOST_EXACT_QUERIES } else { MOST_QUERIES };
+    let n = vectors.truth.n_queries().min(most);
     let mut recalls = Vec::with_capacity(n);
     for query in 0..n {
         run.check_interrupt()?;

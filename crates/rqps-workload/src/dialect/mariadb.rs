@@ -47,11 +47,4 @@ const VECTORS: VectorDialect = VectorDialect {
         None => Vec::new(),
     },
     without_index: |name| format!(" IGNORE INDEX ({name})"),
-    // The graph is a table of its own, whose name begins with that of the table.
-    index_bytes: |_, table| {
-        format!(
-            "SELECT SUM(FILE_SIZE) FROM information_schema.INNODB_SYS_TABLESPACES WHERE NAME LIKE \
-             CONCAT(DATABASE(), '/{table}#i#%')"
-        )
-    },
 };

@@ -144,5 +144,4 @@ const VECTORS: VectorDialect = VectorDialect {
         None => vec!["SET enable_indexscan = off".to_owned()],
     },
     without_index: |_| String::new(),
-    index_bytes: |name, _| format!("SELECT pg_relation_size('{name}')"),
 };

@@ -130,7 +130,7 @@ impl VectorArgs {
     /// Checks what can be checked without the vectors.
     ///
     /// # Errors
-    /// The first argument that is out of range, and its range.
+    /// The first argument that is not possible, and what is.
     pub fn check(&self) -> Result<(), SuiteError> {
         let refuse =
             |key, value: String, remedy: String| Err(SuiteError::Argument { key, value, remedy });

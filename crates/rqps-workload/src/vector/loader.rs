@@ -6,14 +6,15 @@ use std::sync::Arc;
 use rqps_client::{Connection, Outcome, ParamType, Params, Protocol, StatementId, StatementSpec};
 
 use super::{Encoded, VectorSchema};
-use crate::populate::{LoadCut, TablePart};
+use crate::populate::{LoadCut, RowsOfInsert, TablePart};
 use crate::worker::{EventError, Worker};
 
 /// Bytes of vectors in an INSERT at most: half of what the sysbench suite sends, as servers copy each once more.
 const INSERT_BYTES: u64 = 250_000;
 
-/// Fewest and most rows of an INSERT of small vectors.
-const ROWS: (u64, u64) = (20, 200);
+/// Fewest rows of an INSERT of small vectors where a load is cut into several blocks, and most rows.
+const LEAST_ROWS: u64 = 20;
+const MOST_ROWS: u64 = 200;
 
 /// A client that fills a part of a table.
 #[derive(Debug)]
@@ -31,8 +32,8 @@ impl VectorLoader {
     /// How a load of vectors of so many components is divided over about `clients` clients.
     #[must_use]
     pub fn cut(tables: u32, rows: u64, dimension: usize, clients: u32) -> LoadCut {
-        let most = (INSERT_BYTES / (4 * dimension.max(1) as u64)).clamp(1, ROWS.1);
-        LoadCut::of_rows(tables, rows, clients, (most.min(ROWS.0), most))
+        let most = (INSERT_BYTES / (4 * dimension.max(1) as u64)).clamp(1, MOST_ROWS);
+        LoadCut::of_rows(tables, rows, clients, RowsOfInsert { least: most.min(LEAST_ROWS), most })
     }
 
     /// Prepares the INSERTs of a part of a table.
@@ -74,6 +75,13 @@ impl VectorLoader {
         Ok(loader)
     }
 
+    /// An INSERT beyond the part, whose number of rows no INSERT of the part has.
+    #[cold]
+    fn not_prepared(&self, n_rows: u64) -> EventError {
+        let detail = format!("no statement of {n_rows} rows is prepared for INSERT {}", self.next);
+        rqps_client::Error::Usage { sql: String::new(), detail }.into()
+    }
+
     /// The rows of an INSERT, by place.
     fn rows_of(&self, insert: u64) -> Range<u64> {
         let rows = self.vectors.len() as u64;
@@ -99,9 +107,10 @@ impl<C: Connection> Worker<C> for VectorLoader {
             self.params.push_text(|arena| arena.extend_from_slice(vector));
         }
         let n_rows = rows.end - rows.start;
-        if let Some((_, statement)) = self.statements.iter().find(|(n, _)| *n == n_rows) {
-            answered(connection.execute(*statement, &self.params)?);
-        }
+        let Some((_, statement)) = self.statements.iter().find(|(n, _)| *n == n_rows) else {
+            return Err(self.not_prepared(n_rows));
+        };
+        answered(connection.execute(*statement, &self.params)?);
         self.next += 1;
         Ok(())
     }

@@ -69,7 +69,7 @@ fn slug(steps: &str) -> String {
 fn search(hunt: &Hunt<'_>, state: &State) -> Result<Search> {
     let posterior = hunt.search()?.posterior();
     let steps = hunt.steps();
-    let commit = |(place, commit): (usize, &rqps_build::Commit)| Commit {
+    let commit = |place: usize, commit: &rqps_build::Commit| Commit {
         short: commit.short().to_owned(),
         subject: commit.subject.clone(),
         day: utc(commit.unix_s * 1000).get(..10).unwrap_or_default().to_owned(),
@@ -93,7 +93,7 @@ fn search(hunt: &Hunt<'_>, state: &State) -> Result<Search> {
         confidence: hunt.args.commits.confidence.clone(),
         min_change: hunt.args.min_change.clone(),
         steps: steps.iter().map(|step| (*step).to_owned()).collect(),
-        commits: hunt.range.commits.iter().enumerate().map(commit).collect(),
+        commits: (0..).zip(&hunt.range.commits).map(|(place, own)| commit(place, own)).collect(),
         probes: hunt.probes.iter().map(probe).collect(),
         culprits: culprits.collect(),
         comparisons: Vec::new(),
